@@ -1,0 +1,269 @@
+package model
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Schema is the version of the frame's JSON form. Keys may be added under it;
+// none changes its meaning or goes away.
+const Schema = "slotop.frame/1"
+
+// Frame is everything slotop knows at one instant: the one thing that is drawn,
+// printed and compared. Nobody writes to a frame after the fold returned it.
+// In JSON unknown is null, never 0; times are RFC 3339 UTC; units are seconds,
+// bytes and ratios 0–1.
+type Frame struct {
+	Schema      string         `json:"schema"`
+	At          Instant        `json:"at"`
+	WindowS     float64        `json:"window_s"`
+	CoveredS    Reading        `json:"covered_s"` // how much of the window the data spans
+	Simulated   bool           `json:"simulated"`
+	Targets     []TargetView   `json:"targets"`
+	Workflows   []WorkflowView `json:"workflows"` // worst first
+	Devices     *Later         `json:"devices"`
+	Utilization *Later         `json:"utilization"`
+	Alerts      []AlertView    `json:"alerts"`
+	Findings    *Later         `json:"findings"`
+
+	Every   time.Duration `json:"-"` // poll interval
+	Started Instant       `json:"-"` // first input
+}
+
+// Later marks a key of the contract that nothing fills yet: always null.
+type Later struct{}
+
+// State is a target's condition, worst last in urgency order of Rank.
+type State string
+
+// The states. The empty state, null in JSON, means that no poll has ended yet.
+const (
+	Up      State = "up"
+	Idle    State = "idle"    // answers, nothing runs, waits or moves
+	Stalled State = "stalled" // something runs or waits and nothing moved over 3 polls
+	StaleAt State = "stale"   // no good poll for max(3 polls, 15 s)
+	Down    State = "down"    // polls fail
+)
+
+// Rank orders states by how much they hurt, worst highest.
+func (s State) Rank() int {
+	switch s {
+	case Down:
+		return 5
+	case Stalled:
+		return 4
+	case StaleAt:
+		return 3
+	case "":
+		return 2
+	case Up:
+		return 1
+	default:
+		return 0
+	}
+}
+
+// MarshalJSON writes null while no poll has ended.
+func (s State) MarshalJSON() ([]byte, error) {
+	if s == "" {
+		return []byte("null"), nil
+	}
+	return []byte(`"` + string(s) + `"`), nil
+}
+
+// FaultView is the fault of the last poll and when the target last answered well.
+type FaultView struct {
+	Fault
+	LastGoodAt Instant `json:"last_good_at"`
+}
+
+// TargetView is one target as the screen and the JSON show it. Rates and
+// distributions are over the frame's window.
+type TargetView struct {
+	Name        string     `json:"name"`
+	ID          TargetID   `json:"id"`
+	Kind        string     `json:"kind"`
+	Engine      Text       `json:"engine"`
+	Version     Text       `json:"version"`
+	State       State      `json:"state"`
+	Since       Instant    `json:"since"` // when the state began
+	Fault       *FaultView `json:"fault"`
+	LastGoodAt  Instant    `json:"last_good_at"`
+	TookS       Reading    `json:"took_s"` // how long the last poll took
+	Polls       int        `json:"polls"`
+	FailedPolls int        `json:"failed_polls"`
+	BadLines    int        `json:"bad_lines"` // in the last good page
+	FirstBad    Text       `json:"first_bad_line"`
+	Dropped     int        `json:"dropped_series"`
+	Restarts    int        `json:"restarts"`
+	RestartedAt Instant    `json:"restarted_at"`
+	Models      []string   `json:"models"`
+	Missing     []Signal   `json:"missing"`
+	Notes       []string   `json:"notes"`
+	Meanings    []Meaning  `json:"meanings"`
+
+	Running           Reading `json:"running"`
+	Waiting           Reading `json:"waiting"`
+	KVCacheUsage      Reading `json:"kv_cache_usage"`
+	RequestsPerSecond Reading `json:"requests_per_second"`
+	OutputPerSecond   Reading `json:"output_per_second"`
+	ReportedOutput    Reading `json:"engine_reports_output_per_second"`
+	TTFT              *Dist   `json:"ttft"`
+	TPOT              *Dist   `json:"tpot"`
+	ITL               *Dist   `json:"itl"`
+	PreemptionsPerSec Reading `json:"preemptions_per_second"`
+	Simulated         bool    `json:"simulated"`
+
+	Engines []EngineView `json:"engines"` // data-parallel engines, [] when the page tells none apart
+}
+
+// EngineView is one data-parallel engine or rank behind a target.
+type EngineView struct {
+	ID           string  `json:"id"`
+	Running      Reading `json:"running"`
+	Waiting      Reading `json:"waiting"`
+	KVCacheUsage Reading `json:"kv_cache_usage"`
+}
+
+// Text is a string that may not exist; empty is null in JSON.
+type Text string
+
+// MarshalJSON writes null for a text that does not exist.
+func (t Text) MarshalJSON() ([]byte, error) {
+	if t == "" {
+		return []byte("null"), nil
+	}
+	return json.Marshal(string(t))
+}
+
+// Basis says what a distribution or a count covers.
+type Basis string
+
+// Over the frame's window; since the server started (only ever shown with that
+// label); from per-request events.
+const (
+	OverWindow Basis = "window"
+	SinceStart Basis = "since_start"
+	FromEvents Basis = "events"
+)
+
+// Dist is a latency distribution in seconds. N = 0 means that the signal is
+// exported and saw no event; a nil *Dist means that it is not known at all.
+type Dist struct {
+	N     float64  `json:"n"`
+	Mean  Reading  `json:"mean"`
+	P50   Estimate `json:"p50"`
+	P90   Estimate `json:"p90"`
+	P95   Estimate `json:"p95"`
+	P99   Estimate `json:"p99"`
+	Basis Basis    `json:"basis"`
+
+	Fidelity Fidelity `json:"-"` // Coarse: replicas or releases differ in buckets
+	Partial  bool     `json:"-"` // a histogram in it is incomplete
+}
+
+// Requests counts a workflow's requests over the basis. Unaccounted is started
+// minus finished, failed, cancelled and the change in flight: cancelled or lost.
+type Requests struct {
+	Started     Reading `json:"started"`
+	Finished    Reading `json:"finished"`
+	PerSecond   Reading `json:"per_second"`
+	Running     Reading `json:"running"`
+	Waiting     Reading `json:"waiting"`
+	Failed      Reading `json:"failed"`
+	Cancelled   Reading `json:"cancelled"`
+	Unaccounted Reading `json:"unaccounted"`
+	Basis       Basis   `json:"basis"`
+}
+
+// Tokens are token rates per second; CachedPromptShare is 0–1 of prompt tokens.
+type Tokens struct {
+	PromptPerSecond   Reading `json:"prompt_per_second"`
+	OutputPerSecond   Reading `json:"output_per_second"`
+	CachedPromptShare Reading `json:"cached_prompt_share"`
+}
+
+// ObjectiveView is one bound of a workflow and the share of requests within it.
+type ObjectiveView struct {
+	Metric string  `json:"metric"`
+	MaxS   float64 `json:"max_s"`
+	Share  Share   `json:"share"`
+}
+
+// WorkflowView is a named class of requests. Without configuration each served
+// model is one, with assumed objectives.
+type WorkflowView struct {
+	Name              string          `json:"name"`
+	AssumedObjectives bool            `json:"assumed_objectives"`
+	Requests          Requests        `json:"requests"`
+	Tokens            Tokens          `json:"tokens"`
+	TTFT              *Dist           `json:"ttft"`
+	TPOT              *Dist           `json:"tpot"`
+	ITL               *Dist           `json:"itl"`
+	E2E               *Dist           `json:"e2e"`
+	Queue             *Dist           `json:"queue"`
+	Prefill           *Dist           `json:"prefill"`
+	Decode            *Dist           `json:"decode"`
+	KVCacheUsage      Reading         `json:"kv_cache_usage"` // the fullest engine: the first to queue
+	PrefixCacheHit    Reading         `json:"prefix_cache_hit"`
+	PreemptionsPerSec Reading         `json:"preemptions_per_second"`
+	Objectives        []ObjectiveView `json:"objectives"`
+	Goodput           *Later          `json:"goodput"`
+	Budget            *Later          `json:"budget"`
+
+	Targets  []string `json:"targets"`
+	Replicas Replicas `json:"replicas"`
+	Missing  []Signal `json:"missing"` // exported by none of its targets
+	Notes    []string `json:"notes"`
+	State    State    `json:"state"` // the worst of its targets
+	Since    Instant  `json:"since"`
+
+	History *History `json:"-"`
+}
+
+// Replicas says how many of a workflow's targets the totals cover.
+type Replicas struct {
+	Fresh int `json:"fresh"`
+	Total int `json:"total"`
+}
+
+// AlertView is one alert. In this version only "stalled" exists.
+type AlertView struct {
+	ID       string  `json:"id"`
+	Rule     string  `json:"rule"`
+	Workflow Text    `json:"workflow"`
+	Target   Text    `json:"target"`
+	State    string  `json:"state"` // pending, firing, resolved, unknown
+	Since    Instant `json:"since"`
+	Text     string  `json:"text"`
+}
+
+// Track is one latency over time in seconds: two percentiles and the bracket of
+// the upper one. NaN is a gap; HiP95 may be +Inf, beyond the last bucket.
+type Track struct {
+	P50, P95, LoP95, HiP95 []float32
+}
+
+// History is a workflow's recent past on a fixed grid, oldest first, all slices
+// equally long, the last point at End. NaN is a gap. The slices are shared with
+// earlier frames and are never written again.
+type History struct {
+	Step     time.Duration
+	End      Instant
+	TTFT     Track
+	TPOT     Track
+	ITL      Track
+	Requests []float32 // finished per second
+	Output   []float32 // tokens per second
+	Running  []float32
+	Waiting  []float32
+	KV       []float32 // 0–1
+	Events   []Event   // oldest first
+}
+
+// Event is something that happened at one instant and is marked on the charts.
+type Event struct {
+	At     Instant
+	Kind   string // restart, stage
+	Target string
+}

@@ -1,0 +1,139 @@
+package model
+
+import "time"
+
+// TargetID names a target for good: the target as given, without credentials.
+type TargetID string
+
+// Target is a polled thing.
+type Target struct {
+	ID        TargetID `json:"id"`
+	Name      string   `json:"name"` // what the screen calls it, unique
+	Kind      string   `json:"kind"` // engine, prometheus, gateway, gpu, probe
+	Simulated bool     `json:"simulated,omitempty"`
+}
+
+// Kind says how a sample's value may be used.
+type Kind uint8
+
+// A gauge is a level, a counter only grows until its process restarts, a
+// histogram is a set of counters that restart together.
+const (
+	Gauge Kind = iota
+	Counter
+	Histogram
+)
+
+// String names the kind as in a dialect file.
+func (k Kind) String() string {
+	switch k {
+	case Counter:
+		return "counter"
+	case Histogram:
+		return "histogram"
+	default:
+		return "gauge"
+	}
+}
+
+// Buckets is a classic histogram as exposed, cumulative over le and over time.
+// Bounds are ascending upper edges without +Inf; Counts has one entry more, the
+// last being the +Inf bucket. With no Bounds only the mean is known.
+// Sum is Unknown where the page has none.
+type Buckets struct {
+	Bounds []float64
+	Counts []float64
+	Sum    Reading
+	// Incomplete: a bucket line of this histogram was lost or two disagree.
+	// Sum and count may be used, quantiles may not.
+	Incomplete bool
+	// Repaired: cumulative counts were raised to be non-decreasing.
+	Repaired bool
+}
+
+// N is the number of observations.
+func (b *Buckets) N() float64 {
+	if len(b.Counts) == 0 {
+		return 0
+	}
+	return b.Counts[len(b.Counts)-1]
+}
+
+// Sample is one value as the target exposed it, under its canonical name, unit
+// and labels. Counters and histograms stay cumulative. Copies of one series (a
+// line per process or per tensor-parallel rank) are already one sample.
+type Sample struct {
+	Signal Signal
+	Labels LabelSet
+	Kind   Kind
+	Value  float64  // NaN: exposed, but not a number
+	Hist   *Buckets // Histogram only
+}
+
+// FaultKind is the one word for why a poll returned nothing.
+type FaultKind string
+
+// The faults.
+const (
+	Refused         FaultKind = "refused"
+	Timeout         FaultKind = "timeout"
+	Denied          FaultKind = "denied"
+	Redirected      FaultKind = "redirected"
+	Certificate     FaultKind = "certificate"
+	NotFound        FaultKind = "not_found"
+	NotMetrics      FaultKind = "not_metrics"
+	Malformed       FaultKind = "malformed"
+	Oversized       FaultKind = "oversized"
+	UnsupportedPage FaultKind = "unsupported"
+)
+
+// Fault is why a poll returned nothing: a word, and a sentence that says what
+// was found and what to do about it. It never holds a credential.
+type Fault struct {
+	Kind   FaultKind `json:"kind"`
+	Detail string    `json:"detail"`
+}
+
+// Meaning is where a signal came from on this target and what it measures there.
+type Meaning struct {
+	Signal   Signal `json:"signal"`
+	Metric   string `json:"metric"`             // the exposed name that was read
+	Measures string `json:"measures,omitempty"` // set where it differs from the signal's definition
+	AtFinish bool   `json:"at_finish,omitempty"`
+}
+
+// About is what a target says of itself. A source hands out the same pointer
+// until something in it changes; nobody writes to it after that.
+type About struct {
+	Engine   string    `json:"engine,omitempty"`  // dialect, "" when no dialect claims the page
+	Version  string    `json:"version,omitempty"` // as far as the page shows it
+	Models   []string  `json:"models,omitempty"`
+	Meanings []Meaning `json:"meanings,omitempty"` // one a signal found
+	Missing  []Signal  `json:"missing,omitempty"`  // signals the engine could export and does not here
+	Notes    []string  `json:"notes,omitempty"`    // short sentences: "8 process copies of kv_cache_usage_perc"
+}
+
+// Batch is everything one poll of one target returned, or why it returned
+// nothing. Samples (and what they point to) are valid only until the source is
+// polled again: whoever keeps a value copies it.
+type Batch struct {
+	Target   TargetID
+	Took     time.Duration
+	Fault    *Fault
+	Samples  []Sample
+	About    *About
+	BadLines int    // lines of this page that were skipped
+	FirstBad string // the first of them: line number, reason, excerpt
+	Dropped  int    // series refused by a limit
+}
+
+// Input is the only thing the core consumes. With neither a batch nor a window
+// it is a tick.
+type Input struct {
+	At     Instant
+	Batch  *Batch
+	Window time.Duration // > 0: the viewer chose another window
+}
+
+// IsTick reports whether the input only tells the time.
+func (in Input) IsTick() bool { return in.Batch == nil && in.Window == 0 }
