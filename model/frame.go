@@ -183,11 +183,28 @@ type Tokens struct {
 	CachedPromptShare Reading `json:"cached_prompt_share"`
 }
 
-// ObjectiveView is one bound of a workflow and the share of requests within it.
+// Verdict says whether an objective was met over the window.
+type Verdict string
+
+// The verdicts. Undecided: the interval of the share lies on both sides of the
+// target. NoData: exported, but no request in the window. CannotCompute: the
+// servers do not export what the objective needs.
+const (
+	Met           Verdict = "met"
+	Missed        Verdict = "missed"
+	Undecided     Verdict = "undecided"
+	NoData        Verdict = "no_data"
+	CannotCompute Verdict = "cannot_compute"
+)
+
+// ObjectiveView is one bound of a workflow, the share of requests within it and
+// the share that was promised.
 type ObjectiveView struct {
-	Metric string  `json:"metric"`
-	MaxS   float64 `json:"max_s"`
-	Share  Share   `json:"share"`
+	Metric  string  `json:"metric"`
+	MaxS    float64 `json:"max_s"`
+	Share   Share   `json:"share"`
+	Target  float64 `json:"target"` // 0–1
+	Verdict Verdict `json:"verdict"`
 }
 
 // WorkflowView is a named class of requests. Without configuration each served
