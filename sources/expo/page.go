@@ -6,7 +6,8 @@ package expo
 // Type is what a page's # TYPE line says of a family.
 type Type uint8
 
-// The types. Untyped covers families without a # TYPE line.
+// The types. Untyped covers families without a # TYPE line, and the types of
+// OpenMetrics that have no counterpart here (info, stateset, unknown).
 const (
 	Untyped Type = iota
 	Gauge
@@ -14,6 +15,23 @@ const (
 	Histogram
 	Summary
 )
+
+// String is the word of the # TYPE line.
+func (t Type) String() string {
+	switch t {
+	case Untyped:
+		return "untyped"
+	case Gauge:
+		return "gauge"
+	case Counter:
+		return "counter"
+	case Histogram:
+		return "histogram"
+	case Summary:
+		return "summary"
+	}
+	return "invalid"
+}
 
 // Label is one name and its decoded value.
 type Label struct{ Name, Value string }
@@ -25,7 +43,9 @@ type Series struct {
 	Family string // the name in the # TYPE line that covers it; Name where none does
 	Type   Type
 	Labels []Label // without le
-	Le     float64 // upper bound of a _bucket line of a histogram, else NaN
+	// Le is the upper bound of a _bucket line of a histogram, else NaN. A bucket
+	// whose le is missing or no number has NaN too, and keeps that label.
+	Le float64
 }
 
 // Page is what the last scan read. It belongs to the Scanner and is overwritten
@@ -42,8 +62,13 @@ type Page struct {
 	Lines    int
 	BadLines []BadLine // the first few lines that were skipped
 	Bad      int       // how many were skipped in all
-	Dropped  int       // series refused by a limit
+	Dropped  int       // lines whose series a limit refused
 	Repeated int       // lines whose series stood on the page already; the last one counts
+
+	// Verdict is what the reference parser says against the target's first page:
+	// readers stricter than this one refuse such a page. Empty when it has nothing
+	// to say.
+	Verdict string
 }
 
 // BadLine is a skipped line: its number from 1, why, and a short excerpt in
@@ -60,4 +85,28 @@ type Limits struct {
 	Line   int // bytes of one line
 	Labels int // labels of one series
 	Series int // series of one target
+}
+
+// The defaults leave room: the largest page known, a router that exports every
+// family twice, has 340 KB; the longest line, a configuration as labels, 2 KB.
+const (
+	defaultBody   = 32 << 20
+	defaultLine   = 64 << 10
+	defaultLabels = 128
+	defaultSeries = 200_000
+)
+
+func (l Limits) orDefault() Limits {
+	l.Body = positiveOr(l.Body, defaultBody)
+	l.Line = positiveOr(l.Line, defaultLine)
+	l.Labels = positiveOr(l.Labels, defaultLabels)
+	l.Series = positiveOr(l.Series, defaultSeries)
+	return l
+}
+
+func positiveOr(n, otherwise int) int {
+	if n > 0 {
+		return n
+	}
+	return otherwise
 }

@@ -1,0 +1,299 @@
+package expo
+
+import (
+	"bytes"
+	"hash/maphash"
+	"math"
+)
+
+// maxBadLines is how many skipped lines a page shows; the rest is counted.
+const maxBadLines = 5
+
+var byteOrderMark = []byte("\xEF\xBB\xBF")
+
+// none stands for "no entry" and "no series".
+const none = -1
+
+// Scanner reads the pages of one target. Most lines of a page start like a line
+// of the page before, so it remembers every beginning it has understood, and
+// which one followed it: a steady page is compared, not parsed, and only its
+// numbers are read. It is not for use by several goroutines at once.
+type Scanner struct {
+	// Complete says that a body is known to be whole, by its length for instance.
+	// Otherwise a last line without a line feed is skipped: its value may be cut.
+	Complete bool
+
+	lim  Limits
+	page Page
+
+	entries  []entry
+	byText   map[string]int32
+	bySeries map[uint64]int32 // hash of name and labels → series
+	origin   []string         // of each series: the beginning of the line that introduced it
+	at       []uint32         // of each series: the last page that had it
+	families families
+	seed     maphash.Seed
+	sample   sampleLine
+	excerpt  []byte
+
+	now      uint32 // number of the page, from 1
+	head     int32  // the first entry of the last page
+	last     int32  // the entry of the line before, or none
+	bytes    int    // what the texts of all entries hold
+	size     int    // of the body
+	seen     int    // series on this page
+	declared int    // families declared on this page …
+	before   int    // … and on the page before
+	changed  bool   // series or declarations are not those of the page before
+	metadata bool   // the page has a # HELP or # TYPE line
+	full     bool   // a series was refused for want of room
+	gaps     bool   // some series were not on the page before
+	ended    bool   // # EOF was read
+}
+
+// entry is the beginning of a line that was understood before: everything up to
+// the value of a sample, or a whole # TYPE line.
+type entry struct {
+	text   string
+	next   int32 // the entry that followed it the last time
+	series int32 // none for a # TYPE line
+	family int32
+	typ    Type
+}
+
+// NewScanner returns a scanner for one target.
+func NewScanner(lim Limits) *Scanner {
+	s := &Scanner{lim: lim.orDefault(), seed: maphash.MakeSeed()}
+	s.forget()
+	return s
+}
+
+// Scan reads one body. The error is a *NotMetricsError or an *OversizedError;
+// whatever else may be wrong with a page is counted in it. The page is valid
+// until the next Scan.
+func (s *Scanner) Scan(body []byte) (*Page, error) {
+	if len(body) > s.lim.Body {
+		return nil, &OversizedError{Size: len(body), Limit: s.lim.Body}
+	}
+	body = bytes.TrimPrefix(body, byteOrderMark)
+	if what := sniff(body); what != "" {
+		return nil, notMetrics(what, body)
+	}
+	first := s.now == 0
+	s.read(body)
+	if what := s.doubt(); what != "" {
+		if s.page.New > 0 {
+			s.forget()
+		}
+		return nil, notMetrics(what, body)
+	}
+	if !s.settle() {
+		s.forget()
+		s.read(body)
+		s.settle()
+	}
+	if first {
+		s.page.Verdict = s.verdict(body)
+	}
+	return &s.page, nil
+}
+
+// forget empties every table. The next page starts a new generation.
+func (s *Scanner) forget() {
+	s.page.Series = nil
+	s.page.Values = s.page.Values[:0]
+	s.page.Seen = s.page.Seen[:0]
+	s.page.Generation++
+	s.entries, s.origin, s.at = nil, nil, s.at[:0]
+	s.byText, s.bySeries = map[string]int32{}, map[uint64]int32{}
+	s.families = families{}
+	s.head, s.bytes, s.seen, s.declared, s.gaps = none, 0, 0, 0, false
+}
+
+// read goes through the body once.
+func (s *Scanner) read(body []byte) {
+	s.size = len(body)
+	s.begin()
+	for pos := 0; pos < len(body) && !s.ended; {
+		if pos = s.steady(body, pos); pos >= len(body) {
+			return
+		}
+		s.page.Lines++
+		length := bytes.IndexByte(body[pos:], '\n')
+		if length >= 0 {
+			s.line(body[pos : pos+length])
+			pos += length + 1
+			continue
+		}
+		s.lastLine(body[pos:])
+		return
+	}
+}
+
+func (s *Scanner) begin() {
+	s.now++
+	s.last, s.seen = none, 0
+	s.before, s.declared = s.declared, 0
+	s.changed, s.metadata, s.full, s.ended = false, false, false, false
+	p := &s.page
+	p.BadLines = p.BadLines[:0]
+	p.New, p.Lines, p.Bad, p.Dropped, p.Repeated = 0, 0, 0, 0, 0
+}
+
+// lastLine takes a line that no line feed ends.
+func (s *Scanner) lastLine(line []byte) {
+	switch {
+	case s.Complete || string(line) == "# EOF" || len(bytes.TrimSpace(line)) == 0:
+		s.line(line)
+	default:
+		s.bad(line, whyCut)
+	}
+}
+
+// line reads a line that was not foreseen.
+func (s *Scanner) line(line []byte) {
+	if len(line) > s.lim.Line {
+		s.bad(line, whyLong)
+		return
+	}
+	line = bytes.TrimSuffix(line, []byte{'\r'})
+	start := skipBlanks(line, 0)
+	if start == len(line) {
+		return
+	}
+	if line[start] == '#' {
+		s.comment(line)
+		return
+	}
+	if why := s.sample.parse(line); why != "" {
+		s.bad(line, why)
+		return
+	}
+	s.take()
+}
+
+// comment reads a comment. Only # TYPE lines are remembered: text that changes
+// from page to page must not fill the tables.
+func (s *Scanner) comment(line []byte) {
+	if string(line) == "# EOF" {
+		s.ended = true
+		return
+	}
+	if id, ok := s.byText[string(line)]; ok {
+		s.follow(id)
+		s.declare(&s.entries[id])
+		return
+	}
+	c, why := parseComment(line)
+	if why != "" {
+		s.bad(line, why)
+		return
+	}
+	s.metadata = s.metadata || c.keyword != ""
+	if c.keyword != "TYPE" {
+		return
+	}
+	e := entry{text: string(line), next: none, series: none, family: s.families.index(c.family), typ: c.typ}
+	s.declare(&e)
+	s.remember(e)
+}
+
+func (s *Scanner) declare(e *entry) {
+	s.metadata = true
+	first, changed := s.families.declare(e.family, e.typ, s.now)
+	if first {
+		s.declared++
+	}
+	s.changed = s.changed || changed
+}
+
+// take notes the sample that was just parsed.
+func (s *Scanner) take() {
+	prefix := s.sample.line[:s.sample.prefix]
+	if id, ok := s.byText[string(prefix)]; ok && !s.sample.prefixOpen {
+		s.follow(id)
+		s.see(s.entries[id].series, s.sample.value)
+		return
+	}
+	if why := s.sample.checkLabels(); why != "" {
+		s.bad(s.sample.line, why)
+		return
+	}
+	if len(s.sample.labels) > s.lim.Labels {
+		s.page.Dropped++
+		return
+	}
+	text := string(prefix)
+	series := s.identify(text)
+	if series == none {
+		s.page.Dropped++
+		return
+	}
+	s.see(series, s.sample.value)
+	if !s.sample.prefixOpen {
+		s.remember(entry{text: text, next: none, series: series})
+	}
+}
+
+// follow notes that entry id came after the line before.
+func (s *Scanner) follow(id int32) {
+	if s.last == none {
+		s.head = id
+	} else {
+		s.entries[s.last].next = id
+	}
+	s.last = id
+}
+
+func (s *Scanner) remember(e entry) {
+	id := int32(len(s.entries))
+	s.entries = append(s.entries, e)
+	s.byText[e.text] = id
+	s.bytes += len(e.text)
+	s.follow(id)
+}
+
+// see gives series i its value on this page.
+func (s *Scanner) see(i int32, value float64) {
+	s.page.Values[i] = value
+	switch s.at[i] {
+	case s.now:
+		s.page.Repeated++
+		return
+	case s.now - 1:
+	default:
+		s.changed = true
+	}
+	s.at[i] = s.now
+	s.seen++
+}
+
+// identify finds the series of the parsed line, or introduces it. It returns
+// none where a limit forbids that. Two spellings of the same name and labels,
+// in whatever order, are one series.
+func (s *Scanner) identify(text string) int32 {
+	name, labels := s.sample.decode()
+	key := identity(s.seed, name, labels)
+	for ; ; key++ {
+		i, ok := s.bySeries[key]
+		if !ok {
+			break
+		}
+		if s.same(i, name, labels) {
+			return i
+		}
+	}
+	if len(s.page.Series) >= s.lim.Series {
+		s.full = true
+		return none
+	}
+	i := int32(len(s.page.Series))
+	s.bySeries[key] = i
+	s.page.Series = append(s.page.Series, Series{Name: name, Labels: labels, Le: math.NaN()})
+	s.page.Values = append(s.page.Values, 0)
+	s.page.Seen = append(s.page.Seen, true)
+	s.origin = append(s.origin, text)
+	s.at = append(s.at, s.now-1)
+	s.page.New++
+	return i
+}
