@@ -1,0 +1,176 @@
+package hist
+
+import (
+	"math"
+	"slices"
+
+	"slotop/model"
+)
+
+// Reset reports that a counter fell: another process counts now, and everything
+// it shows is new.
+type Reset bool
+
+// noise is the relative difference below which a fall is the rounding of a
+// server that adds floats in another order, not a restart.
+const noise = 1e-12
+
+// Since is the increase from prev to h. A histogram is one object: when any
+// member of it fell, the whole of h is the increase. Where the bounds changed in
+// between, the increase is known on the common bounds only.
+//
+// After a reset, or with nothing before it, the result shares h's slices.
+func (h Hist) Since(prev Hist) (Hist, Reset) {
+	if prev.N() == 0 || len(h.Cum) == 0 {
+		return h, false
+	}
+	now, fidelity := h, max(h.Fidelity, prev.Fidelity)
+	if !sameBounds(h.Bounds, prev.Bounds) {
+		common := intersect(h.Bounds, prev.Bounds)
+		now, prev = h.on(common), prev.on(common)
+		fidelity = model.Coarse
+	}
+	if fellBelow(now, prev) {
+		return h, true
+	}
+	out := Hist{
+		Bounds:     now.Bounds,
+		Cum:        make([]float64, len(now.Cum)),
+		Sum:        difference(now.Sum, prev.Sum),
+		Incomplete: h.Incomplete || prev.Incomplete,
+		Repaired:   h.Repaired || prev.Repaired,
+		Fidelity:   fidelity,
+	}
+	for i, c := range now.Cum {
+		out.Cum[i] = max(0, c-prev.Cum[i])
+	}
+	// Two scrapes torn at different buckets leave an increase that falls.
+	out.raise()
+	return out, false
+}
+
+func fellBelow(now, prev Hist) bool {
+	for i, c := range now.Cum {
+		if fell(prev.Cum[i], c) {
+			return true
+		}
+	}
+	return now.Sum.OK() && prev.Sum.OK() && fell(prev.Sum.Value, now.Sum.Value)
+}
+
+func fell(prev, now float64) bool { return prev-now > noise*math.Abs(prev) }
+
+func difference(now, prev model.Reading) model.Reading {
+	if !now.OK() {
+		return now
+	}
+	if !prev.OK() {
+		return prev
+	}
+	return model.Of(max(0, now.Value-prev.Value))
+}
+
+// Merge adds two increases bucket by bucket. Unlike bounds meet on their
+// intersection and the result is Coarse. A side without observations adds
+// nothing, so its bounds do not blur the other side.
+func Merge(a, b Hist) (Hist, model.Fidelity) {
+	out := a
+	out.Cum = slices.Clone(a.Cum)
+	out.Add(b)
+	return out, out.Fidelity
+}
+
+// Add adds o to h in place, as Merge does; without allocation when the bounds
+// are the same. h must own Cum: an accumulator starts as the zero Hist, or as
+// Hist{Cum: spare[:0]} to use memory again. o's bounds may be shared from then on.
+func (h *Hist) Add(o Hist) {
+	switch {
+	case len(o.Cum) == 0 || o.N() == 0 && h.N() > 0:
+		return
+	case len(h.Cum) == 0 || h.N() == 0 && o.N() > 0:
+		cum := append(h.Cum[:0], o.Cum...)
+		*h = o
+		h.Cum = cum
+		return
+	}
+	if !sameBounds(h.Bounds, o.Bounds) {
+		common := intersect(h.Bounds, o.Bounds)
+		*h, o = h.on(common), o.on(common)
+		h.Fidelity = model.Coarse
+	}
+	for i, c := range o.Cum {
+		h.Cum[i] += c
+	}
+	h.Sum = h.Sum.Plus(o.Sum)
+	h.Incomplete = h.Incomplete || o.Incomplete
+	h.Repaired = h.Repaired || o.Repaired
+	h.Fidelity = max(h.Fidelity, o.Fidelity)
+}
+
+// MergeBounds bounds the number of observations at or below x over replicas
+// whose bounds differ: where x is no boundary of a replica, its count lies
+// between the counts at the boundaries on either side.
+func MergeBounds(hs []Hist, x float64) (lo, hi float64) {
+	for _, h := range hs {
+		l, u := h.around(x)
+		lo += l
+		hi += u
+	}
+	return lo, hi
+}
+
+// around is the interval of the cumulative count at x.
+func (h Hist) around(x float64) (lo, hi float64) {
+	if h.Incomplete {
+		return 0, h.N()
+	}
+	if len(h.Cum) == 0 {
+		return 0, 0
+	}
+	i, exact := slices.BinarySearch(h.Bounds, x)
+	if exact || math.IsInf(x, 1) {
+		return h.Cum[i], h.Cum[i]
+	}
+	if i > 0 {
+		lo = h.Cum[i-1]
+	}
+	return lo, h.Cum[i]
+}
+
+// sameBounds is called once a series and poll; replicas of one build share the
+// slice more often than not.
+func sameBounds(a, b []float64) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	return len(a) == 0 || &a[0] == &b[0] || slices.Equal(a, b)
+}
+
+func intersect(a, b []float64) []float64 {
+	common := make([]float64, 0, min(len(a), len(b)))
+	for len(a) > 0 && len(b) > 0 {
+		switch {
+		case a[0] < b[0]:
+			a = a[1:]
+		case a[0] > b[0]:
+			b = b[1:]
+		default:
+			common = append(common, a[0])
+			a, b = a[1:], b[1:]
+		}
+	}
+	return common
+}
+
+// on is h on some of its own bounds, in memory of its own.
+func (h Hist) on(bounds []float64) Hist {
+	cum := make([]float64, 0, len(bounds)+1)
+	for i, u := range h.Bounds {
+		if len(cum) < len(bounds) && u == bounds[len(cum)] {
+			cum = append(cum, h.Cum[i])
+		}
+	}
+	h.Cum = append(cum, h.N())
+	h.Bounds = bounds
+	return h
+}

@@ -1,0 +1,178 @@
+package hist
+
+import (
+	"slices"
+	"testing"
+
+	"slotop/model"
+)
+
+func TestSince(t *testing.T) {
+	a := build(nan, 1680, .1, 10)
+	b := build(nan, 35, .1, 12)
+	tests := []struct {
+		name      string
+		prev, now Hist
+		cum       []float64
+		sum       float64
+		reset     Reset
+	}{
+		{"nothing before", Hist{}, build(2, 3, 1, 2), []float64{2, 3}, 2, false},
+		{"growth", build(2, 3, 1, 2), build(5, 7, 1, 4), []float64{2, 4}, 3, false},
+		{"all members restart together", a, b, []float64{12, 35}, nan, true},
+		{"only the sum fell", build(9, 3, 1, 2), build(5, 7, 1, 4), []float64{4, 7}, 5, true},
+		{"only a bucket fell", build(2, 3, 1, 2), build(5, 7, 1, 1), []float64{1, 7}, 5, true},
+		{"rounding is no restart", build(1e6, 3, 1, 2), build(1e6-1e-7, 3, 1, 2), []float64{0, 0}, 0, false},
+		{"from nothing, other bounds", build(0, 0, 2, 0), build(5, 7, 1, 4), []float64{4, 7}, 5, false},
+	}
+	for _, tt := range tests {
+		got, reset := tt.now.Since(tt.prev)
+		if reset != tt.reset || !slices.Equal(got.Cum, tt.cum) || !is(got.Sum, tt.sum) {
+			t.Errorf("%s: %v sum %v reset %v", tt.name, got.Cum, got.Sum, reset)
+		}
+		if got.Fidelity != model.Exact {
+			t.Errorf("%s: %v", tt.name, got.Fidelity)
+		}
+	}
+}
+
+// A window that spans a change of bounds uses the common bounds and says so.
+func TestSinceAcrossBounds(t *testing.T) {
+	prev := build(10, 20, .5, 10, 1, 12)
+	now := build(40, 50, .25, 8, .5, 18, 2, 44)
+	d, reset := now.Since(prev)
+	if bool(reset) || d.Fidelity != model.Coarse || !slices.Equal(d.Bounds, []float64{.5}) || !slices.Equal(d.Cum, []float64{8, 30}) || !is(d.Sum, 30) {
+		t.Errorf("%+v reset %v", d, reset)
+	}
+	fewer := build(4, 15, .25, 8, .5, 10, 2, 14)
+	if d, reset := fewer.Since(prev); !bool(reset) || len(d.Bounds) != 3 || d.Fidelity != model.Exact {
+		t.Errorf("a restart with other bounds: %+v reset %v", d, reset)
+	}
+}
+
+func TestSinceKeepsMarks(t *testing.T) {
+	prev, now := build(1, 2, 1, 1), build(2, 4, 1, 2)
+	prev.Incomplete, now.Repaired = true, true
+	if d, _ := now.Since(prev); !d.Incomplete || !d.Repaired {
+		t.Errorf("%+v", d)
+	}
+	// The bucket was ahead of the total in the second scrape only.
+	torn := build(2, 12, 1, 12)
+	if d, _ := torn.Since(build(1, 11, 1, 10)); !slices.Equal(d.Cum, []float64{2, 2}) || !d.Repaired {
+		t.Errorf("%+v", d)
+	}
+}
+
+// Fleet percentiles come from summed buckets; the mean of per-replica p99 values
+// (5.09 s here) answers no question.
+func TestFleetPercentiles(t *testing.T) {
+	a := build(70, 990, .1, 900, .25, 990, 5, 990, 10, 990)
+	b := build(75, 10, .1, 0, .25, 0, 5, 0, 10, 10)
+	fleet, f := Merge(a, b)
+	if f != model.Exact || fleet.N() != 1000 {
+		t.Errorf("%v n %v", f, fleet.N())
+	}
+	for _, tt := range []struct {
+		name string
+		h    Hist
+		q    float64
+		want float64
+	}{
+		{"fleet p99", fleet, .99, .25},
+		{"fleet p99.9", fleet, .999, 9.50},
+		{"a p99", a, .99, .1 + .15*80.1/90},
+		{"b p99", b, .99, 9.95},
+	} {
+		if e := tt.h.Quantile(tt.q); !is(e.Value, tt.want) {
+			t.Errorf("%s = %+v, want %v", tt.name, e, tt.want)
+		}
+	}
+	if e := b.Quantile(.99); e.Enough {
+		t.Error("ten requests suffice for a p99")
+	}
+}
+
+func TestMergeUnlikeBounds(t *testing.T) {
+	a := build(30, 20, .5, 10, 1, 12)
+	b := build(30, 20, .5, 5)
+	m, f := Merge(a, b)
+	if f != model.Coarse || !slices.Equal(m.Bounds, []float64{.5}) || !slices.Equal(m.Cum, []float64{15, 40}) || !is(m.Sum, 60) {
+		t.Errorf("%+v %v", m, f)
+	}
+	if e := m.Quantile(.5); !e.Open || !is(e.Lo, .5) || e.Value.OK() || e.Hi.OK() {
+		t.Errorf("p50 = %+v, want beyond 0.5", e)
+	}
+	// A replica that saw nothing does not blur the other.
+	if m, f := Merge(a, build(0, 0, .5, 0)); f != model.Exact || len(m.Bounds) != 2 {
+		t.Errorf("with an idle replica: %+v", m)
+	}
+	if !slices.Equal(a.Cum, []float64{10, 12, 20}) {
+		t.Errorf("Merge wrote to its argument: %v", a.Cum)
+	}
+	if m, f := Merge(a, build(1, 2, .3, 1)); f != model.Coarse || len(m.Bounds) != 0 || m.N() != 22 || m.Quantile(.5).Exists() {
+		t.Errorf("nothing in common: %+v %v", m, f)
+	}
+}
+
+func TestMergeBounds(t *testing.T) {
+	hs := []Hist{
+		build(nan, 100, .1, 40, .25, 80, .5, 95),
+		build(nan, 100, .1, 30, .3, 90, .5, 96),
+	}
+	for _, tt := range []struct{ x, lo, hi float64 }{
+		{.1, 70, 70}, {.25, 110, 170}, {.3, 170, 185}, {.5, 191, 191}, {1, 191, 200}, {.05, 0, 70},
+	} {
+		if lo, hi := MergeBounds(hs, tt.x); lo != tt.lo || hi != tt.hi {
+			t.Errorf("at %v: [%v, %v], want [%v, %v]", tt.x, lo, hi, tt.lo, tt.hi)
+		}
+	}
+	hs[1].Incomplete = true
+	if lo, hi := MergeBounds(append(hs, Hist{}), .25); lo != 80 || hi != 180 {
+		t.Errorf("incomplete: [%v, %v]", lo, hi)
+	}
+}
+
+// As in the worked example, whose histograms end in a finite bound of 1.
+func TestMergeBoundsAtTheLastBound(t *testing.T) {
+	hs := []Hist{
+		build(nan, 100, .1, 40, .25, 80, .5, 95, 1, 100),
+		build(nan, 100, .1, 30, .3, 90, .5, 96, 1, 100),
+	}
+	for _, x := range []float64{1, 2} {
+		if lo, hi := MergeBounds(hs, x); lo != 200 || hi != 200 {
+			t.Errorf("at %v: [%v, %v]", x, lo, hi)
+		}
+	}
+}
+
+func TestAddReusesMemory(t *testing.T) {
+	a, b := worked(), worked()
+	acc := Hist{Cum: make([]float64, 0, len(a.Cum))}
+	allocs := testing.AllocsPerRun(100, func() {
+		acc = Hist{Cum: acc.Cum[:0]}
+		acc.Add(a)
+		acc.Add(b)
+	})
+	if allocs != 0 || acc.N() != 480 || a.N() != 240 {
+		t.Errorf("%v allocations, n %v, argument %v", allocs, acc.N(), a.N())
+	}
+}
+
+func TestAddMarks(t *testing.T) {
+	a, b := build(1, 2, 1, 1), build(1, 2, 1, 1)
+	b.Sum, b.Incomplete, b.Repaired, b.Fidelity = model.Reading{}, true, true, model.Coarse
+	m, f := Merge(a, b)
+	if m.Sum.OK() || !m.Incomplete || !m.Repaired || f != model.Coarse {
+		t.Errorf("%+v", m)
+	}
+}
+
+func BenchmarkAdd(b *testing.B) {
+	h, acc := worked(), Hist{}
+	b.ReportAllocs()
+	for b.Loop() {
+		acc = Hist{Cum: acc.Cum[:0]}
+		acc.Add(h)
+		acc.Add(h)
+	}
+}
