@@ -1,0 +1,365 @@
+package chart
+
+import (
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
+)
+
+var update = flag.Bool("update", false, "rewrite the goldens")
+
+var nan, inf = float32(math.NaN()), float32(math.Inf(1))
+
+func seconds(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) + " s" }
+
+// at is a time of day that no test depends on.
+var at = time.Date(2026, 3, 1, 3, 14, 7, 0, time.UTC)
+
+// plot is a chart with all its parts, drawn from values of one point a second.
+func plot(values []float32) Plot {
+	lo, hi := make([]float32, len(values)), make([]float32, len(values))
+	low := make([]float32, len(values))
+	for i, v := range values {
+		lo[i], hi[i], low[i] = v*0.7, v*1.4, v/3
+	}
+	return Plot{
+		W: 60, H: 10,
+		Lines: []Line{
+			{Values: low, Letter: '+'},
+			{Values: values, Limit: 1, Letter: '#'},
+		},
+		Band:      &Band{Lo: lo, Hi: hi},
+		Objective: 1,
+		Tags:      []Tag{{Value: 1, Text: "SLO 1 s"}},
+		TagWidth:  10,
+		Step:      time.Second,
+		Span:      SpanFor(time.Duration(len(values)) * time.Second),
+		End:       at,
+		Since:     20 * time.Minute,
+		Format:    seconds,
+	}
+}
+
+func ramp(n int) []float32 {
+	out := make([]float32, n)
+	for i := range out {
+		out[i] = float32(i) / float32(n) * 3
+	}
+	return out
+}
+
+func withGap(values []float32, from, to int) []float32 {
+	for i := from; i < to; i++ {
+		values[i] = nan
+	}
+	return values
+}
+
+func TestPlotGolden(t *testing.T) {
+	marked := plot(withGap(ramp(280), 100, 140))
+	marked.Marks = []Mark{{Before: 140 * time.Second, Letter: 'R'}}
+	ascii := marked
+	ascii.ASCII = true
+	open := plot(ramp(280))
+	for i := 200; i < 280; i++ {
+		open.Band.Hi[i] = inf
+	}
+	calm := plot(ramp(280))
+	for _, l := range append(calm.Lines, Line{Values: calm.Band.Lo}, Line{Values: calm.Band.Hi}) {
+		for i := range l.Values {
+			l.Values[i] /= 200
+		}
+	}
+	for _, tc := range []struct {
+		name string
+		plot Plot
+	}{{"marked", marked}, {"ascii", ascii}, {"open", open}, {"far-objective", calm}} {
+		golden(t, tc.name, tc.plot.Render())
+	}
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", name+".golden")
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(got+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got+"\n" != string(want) {
+		t.Errorf("%s\n got:\n%s\nwant:\n%s", name, got, want)
+	}
+}
+
+// check holds a drawing to the promised size: h lines, each of exactly w cells.
+func check(t *testing.T, what, got string, w, h int) {
+	t.Helper()
+	lines := strings.Split(got, "\n")
+	if h == 0 {
+		if got != "" {
+			t.Errorf("%s: %q in no height", what, got)
+		}
+		return
+	}
+	if len(lines) != h {
+		t.Errorf("%s: %d lines, want %d", what, len(lines), h)
+	}
+	for i, l := range lines {
+		if n := ansi.StringWidth(l); n != w {
+			t.Errorf("%s: line %d has %d cells, want %d: %q", what, i, n, w, l)
+		}
+	}
+}
+
+// TestPlotAlwaysFits throws sizes and strange values at the chart.
+func TestPlotAlwaysFits(t *testing.T) {
+	const seed = 11
+	rng := rand.New(rand.NewPCG(seed, seed))
+	values := map[string][]float32{
+		"empty":    {},
+		"one":      {0.4},
+		"gap only": {nan, nan, nan},
+		"infinite": {inf, inf, -inf},
+		"mixed":    {nan, 1, inf, -3, 0, nan, 2},
+		"huge":     {1e30, math.MaxFloat32, 1},
+		"tiny":     {1e-30, 2e-38},
+		"zero":     {0, 0, 0},
+		"negative": {-1, -2},
+		"long":     ramp(4000),
+	}
+	for name, v := range values {
+		for _, ascii := range []bool{false, true} {
+			for range 60 {
+				p := plot(v)
+				p.W, p.H, p.ASCII = rng.IntN(140), rng.IntN(24), ascii
+				p.Objective = []float64{0, 1, 1e20, math.Inf(1), 1e-9}[rng.IntN(5)]
+				p.TagWidth = rng.IntN(12)
+				p.Since = time.Duration(rng.Int64N(int64(2 * time.Hour)))
+				p.Marks = []Mark{{Before: time.Duration(rng.Int64N(int64(time.Hour))), Letter: 'R'}}
+				p.Tags = append(p.Tags, Tag{Value: math.Inf(1), Text: "beyond"}, Tag{Value: math.NaN(), Text: "never"})
+				got := p.Render()
+				check(t, fmt.Sprintf("seed %d %s %d×%d", seed, name, p.W, p.H), got, p.W, p.H)
+				if strings.Contains(got, "never") {
+					t.Errorf("%s: a tag without a value is drawn", name)
+				}
+				if ascii && strings.ContainsFunc(got, func(r rune) bool { return r > 126 }) {
+					t.Errorf("%s: not ASCII:\n%s", name, got)
+				}
+			}
+		}
+	}
+}
+
+// inside is the plot area of a line, between the axis and the tags.
+func inside(line string) string { return string([]rune(line)[gutter+1 : 50]) }
+
+func TestGapIsAGap(t *testing.T) {
+	p := plot(withGap(ramp(280), 100, 140))
+	p.Objective, p.Band = 0, nil
+	lines := strings.Split(p.Render(), "\n")
+	// 300 s over 42 cells, 280 s known: seconds 100 to 140 of the data lie
+	// around cells 17 to 22.
+	for _, l := range lines[:8] {
+		if got := string([]rune(inside(l))[18:21]); strings.TrimSpace(got) != "" {
+			t.Errorf("something is drawn in the gap: %q of %q", got, l)
+		}
+	}
+	if !strings.Contains(inside(lines[8]), "   ") {
+		t.Errorf("the time axis does not show the gap: %q", lines[8])
+	}
+	whole := plot(ramp(300))
+	if axis := inside(strings.Split(whole.Render(), "\n")[8]); strings.Contains(axis, "  ") {
+		t.Errorf("the time axis is broken without a gap: %q", axis)
+	}
+}
+
+func TestOverUsesItsOwnInk(t *testing.T) {
+	p := plot(ramp(300))
+	p.Lines[1].Ink = Ink{"<", ">"}
+	p.Lines[1].Over = Ink{"[", "]"}
+	got := p.Render()
+	if !strings.Contains(got, "[") || !strings.Contains(got, "<") {
+		t.Errorf("want both inks:\n%s", got)
+	}
+	for i := range p.Lines[1].Values {
+		p.Lines[1].Values[i] /= 4
+	}
+	if got := p.Render(); strings.Contains(got, "[") {
+		t.Errorf("below its limit a line is drawn as over it:\n%s", got)
+	}
+}
+
+// TestColumnsStandStill: a second later nothing moves, except at the right
+// edge, until a whole cell has passed.
+func TestColumnsStandStill(t *testing.T) {
+	p := plot(ramp(300))
+	p.Band, p.Objective, p.Tags = nil, 0, nil
+	p.Since = 7 * p.Span / 42 * 42 / 7 // at the start of a cell
+	first := p.Render()
+	p.Since += time.Second
+	p.End = p.End.Add(time.Second)
+	for i := range p.Lines {
+		p.Lines[i].Values = append(p.Lines[i].Values[1:], p.Lines[i].Values[299])
+	}
+	second := p.Render()
+	moved := 0
+	for i, l := range strings.Split(first, "\n") {
+		other := []rune(strings.Split(second, "\n")[i])
+		for x, r := range []rune(l) {
+			if r != other[x] {
+				moved++
+			}
+		}
+	}
+	if moved > 8 {
+		t.Errorf("%d cells moved after a second:\n%s\n%s", moved, first, second)
+	}
+}
+
+func TestScale(t *testing.T) {
+	tests := []struct {
+		most      float64
+		ticks     int
+		top, step float64
+	}{
+		{0.95, 4, 1, 0.5},
+		{1, 5, 1, 0.2},
+		{17.3, 4, 20, 5},
+		{0.069, 3, 0.08, 0.05},
+		{0, 3, 1, 0.5},
+		{math.NaN(), 3, 1, 0.5},
+		{math.Inf(1), 2, 1e15, 5e14},
+		{8, 0, 10, 10},
+	}
+	for _, tc := range tests {
+		got := scaleTo(tc.most, tc.ticks)
+		if tc.most == 0.069 {
+			tc.top = 0.1
+		}
+		if math.Abs(got.top-tc.top) > 1e-9*tc.top || math.Abs(got.step-tc.step) > 1e-9*tc.step {
+			t.Errorf("scaleTo(%v, %d) = %v, want %v by %v", tc.most, tc.ticks, got, tc.top, tc.step)
+		}
+	}
+}
+
+func TestSpanFor(t *testing.T) {
+	for history, want := range map[time.Duration]time.Duration{
+		0:                2 * time.Minute,
+		2 * time.Minute:  2 * time.Minute,
+		11 * time.Minute: 15 * time.Minute,
+		400 * time.Hour:  24 * time.Hour,
+	} {
+		if got := SpanFor(history); got != want {
+			t.Errorf("SpanFor(%v) = %v, want %v", history, got, want)
+		}
+	}
+}
+
+func TestSpark(t *testing.T) {
+	tests := []struct {
+		values []float32
+		n      int
+		most   float64
+		ascii  bool
+		want   string
+	}{
+		{[]float32{0, 1, 2, 3, 4, 5, 6, 7}, 8, 0, false, "▁▂▃▄▅▆▇█"},
+		{[]float32{0, 1, 2, 3, 4, 5, 6, 7}, 4, 0, false, "▂▄▆█"},
+		{[]float32{1, nan, 1}, 5, 2, false, "  ▅ ▅"},
+		{[]float32{0, 0}, 2, 0, false, "▁▁"},
+		{[]float32{inf, -inf, 1e38}, 3, 1, false, "█ █"},
+		{[]float32{0, 4, 8}, 3, 8, true, ".+#"},
+		{nil, 3, 0, false, "   "},
+		{[]float32{1}, 0, 0, false, ""},
+		{[]float32{1}, -2, 0, false, ""},
+	}
+	for _, tc := range tests {
+		if got := Spark(tc.values, tc.n, tc.most, tc.ascii); got != tc.want {
+			t.Errorf("Spark(%v, %d, %v) = %q, want %q", tc.values, tc.n, tc.most, got, tc.want)
+		}
+	}
+}
+
+func TestMeter(t *testing.T) {
+	tests := []struct {
+		ratio       float64
+		n           int
+		ascii       bool
+		full, empty string
+	}{
+		{0, 4, false, "", "░░░░"},
+		{1, 4, false, "████", ""},
+		{0.5, 4, false, "██", "░░"},
+		{0.99, 8, false, "███████▉", ""},
+		{0.03, 4, false, "▏", "░░░"},
+		{3.05, 4, false, "████", ""},
+		{-1, 2, false, "", "░░"},
+		{math.NaN(), 2, false, "", "░░"},
+		{0.5, 4, true, "##", ".."},
+		{0.5, -1, false, "", ""},
+	}
+	for _, tc := range tests {
+		full, empty := Meter(tc.ratio, tc.n, tc.ascii)
+		if full != tc.full || empty != tc.empty {
+			t.Errorf("Meter(%v, %d) = %q %q, want %q %q", tc.ratio, tc.n, full, empty, tc.full, tc.empty)
+		}
+	}
+}
+
+func TestInk(t *testing.T) {
+	red := NewInk(lipgloss.NewStyle().Foreground(lipgloss.Color("1")))
+	var b strings.Builder
+	red.Write(&b, "up")
+	red.Write(&b, "")
+	if got, want := b.String(), "\x1b[31mup\x1b[m"; got != want || red.Paint("up") != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := (Ink{}).Paint("up"); got != "up" {
+		t.Errorf("the zero ink writes %q", got)
+	}
+	c := newCells(6, 1)
+	c.text(0, 0, "ab", red)
+	c.text(3, 0, "cd", red)
+	if got, want := c.String(), "\x1b[31mab cd \x1b[m"; got != want {
+		t.Errorf("a run of one ink is %q, want %q", got, want)
+	}
+}
+
+func TestSpread(t *testing.T) {
+	rows := []int{0, 0, 0, 4}
+	spread(rows, 5)
+	if fmt.Sprint(rows) != "[0 1 2 4]" {
+		t.Errorf("got %v", rows)
+	}
+	rows = []int{4, 4, 4}
+	spread(rows, 5)
+	if fmt.Sprint(rows) != "[2 3 4]" {
+		t.Errorf("got %v", rows)
+	}
+}
+
+func BenchmarkPlot(b *testing.B) {
+	p := plot(ramp(900))
+	p.W, p.H = 100, 12
+	b.ReportAllocs()
+	for b.Loop() {
+		p.Render()
+	}
+}

@@ -1,0 +1,277 @@
+package chart
+
+import (
+	"math"
+	"time"
+)
+
+// Line is one value over time. NaN is a gap; an infinity is drawn at the top.
+type Line struct {
+	Values []float32
+	Ink    Ink
+	Over   Ink     // where the value is beyond Limit
+	Limit  float64 // 0: there is none
+	Letter rune    // without braille
+}
+
+// Band is a bracket around a line. NaN is a gap, +Inf reaches the top.
+type Band struct {
+	Lo, Hi []float32
+	Ink    Ink
+}
+
+// Tag is a short text at the right, at the height of its value.
+type Tag struct {
+	Value float64
+	Text  string
+	Ink   Ink
+}
+
+// Mark is an instant, that long before the end, with its letter.
+type Mark struct {
+	Before time.Duration
+	Letter rune
+}
+
+// Plot is a line chart over time. All values share one grid: point i of n lies
+// (n-1-i)·Step before End. A later line lies over an earlier one.
+type Plot struct {
+	W, H int
+
+	Lines     []Line
+	Band      *Band
+	Objective float64 // > 0: a dashed line
+	Tags      []Tag
+	TagWidth  int // cells kept at the right for them
+	Marks     []Mark
+
+	Step   time.Duration
+	Span   time.Duration // shown in all
+	End    time.Time     // time of day of the last point, in the zone to show
+	Since  time.Duration // the last point on a clock that nobody sets: it keeps columns still
+	Format func(float64) string
+
+	Label, Rule, ObjectiveInk, MarkInk Ink
+	ASCII                              bool
+}
+
+// What a chart needs to be one.
+const (
+	gutter   = 7 // cells of the values at the left
+	minPlotW = 12
+	minPlotH = 2
+	axisRows = 2
+	hidden   = 4 // an objective this many times beyond all values would flatten them
+)
+
+// MinH is the least height of a chart.
+const MinH = minPlotH + axisRows
+
+// plotting is a chart being drawn.
+type plotting struct {
+	Plot
+	c     *cells
+	scale scale
+	x0    int           // first column of the area
+	w, h  int           // of the area, in cells
+	per   time.Duration // a column of dots
+	last  int64         // index of the last column of dots since the clock began
+}
+
+// Render draws the chart in exactly W × H cells; where that is too small for
+// one, it is blank.
+func (p Plot) Render() string {
+	c := newCells(max(p.W, 0), max(p.H, 0))
+	g := &plotting{Plot: p, c: c, x0: gutter + 1, w: p.W - gutter - 1 - p.TagWidth, h: p.H - axisRows}
+	if g.w < minPlotW || g.h < minPlotH || p.Step <= 0 || p.Span <= 0 {
+		return c.String()
+	}
+	g.per = max(p.Span/time.Duration(g.w*dotsAcross), 1)
+	cell := int64(g.per) * dotsAcross
+	g.last = (int64(p.Since)/cell)*dotsAcross + dotsAcross - 1
+	g.scale = scaleTo(p.most(), g.h/2)
+	g.lines()
+	g.objective()
+	g.marks()
+	g.axes()
+	g.tags()
+	return c.String()
+}
+
+// most is the largest value that the scale must show. A bracket is not allowed
+// to flatten the line inside it, nor a far objective everything.
+func (p Plot) most() float64 {
+	var most float64
+	for _, l := range p.Lines {
+		most = max(most, largest(p.shown(l.Values)))
+	}
+	if p.Band != nil {
+		if hi := largest(p.shown(p.Band.Hi)); hi <= 2*most {
+			most = max(most, hi)
+		}
+	}
+	if p.Objective > 0 && (p.Objective <= hidden*most || most == 0) {
+		most = max(most, p.Objective*1.1)
+	}
+	return most
+}
+
+// shown is the part of the values that lies in the span.
+func (p Plot) shown(values []float32) []float32 {
+	n := int(p.Span/p.Step) + 1
+	return values[max(len(values)-n, 0):]
+}
+
+// largest is the largest finite value, 0 when there is none.
+func largest(values []float32) float64 {
+	var most float64
+	for _, v := range values {
+		if f := float64(v); f > most && !math.IsInf(f, 1) {
+			most = min(f, maxTop)
+		}
+	}
+	return most
+}
+
+// column is the column of dots of point i of n.
+func (g *plotting) column(i, n int) int {
+	at := int64(g.Since) - int64(n-1-i)*int64(g.Step)
+	idx := at / int64(g.per)
+	if at < 0 {
+		idx--
+	}
+	return g.w*dotsAcross - 1 - int(g.last-idx)
+}
+
+// row is the row of dots of a value, from the top; values off the scale stay at
+// its ends.
+func (g *plotting) row(v float64) int {
+	rows := float64(g.h*dotsDown - 1)
+	f := min(max(v/g.scale.top, 0), 1)
+	return int(rows) - int(math.Round(f*rows))
+}
+
+// lines draws the band and the lines, the upper one over the lower one.
+func (g *plotting) lines() {
+	if g.Band != nil {
+		g.lay(g.shade(*g.Band), g.Band.Ink, ':')
+	}
+	for _, l := range g.Lines {
+		within, over := g.trace(l)
+		g.lay(within, l.Ink, l.Letter)
+		g.lay(over, l.Over, l.Letter)
+	}
+}
+
+// trace draws a line; what is beyond its limit is a layer of its own.
+func (g *plotting) trace(l Line) (within, over *dots) {
+	within, over = newDots(g.w, g.h), newDots(g.w, g.h)
+	values := g.shown(l.Values)
+	var prev dot
+	joined := false
+	for i, v := range values {
+		f := float64(v)
+		if math.IsNaN(f) {
+			joined = false
+			continue
+		}
+		p := dot{g.column(i, len(values)), g.row(f)}
+		if joined && p == prev {
+			continue
+		}
+		layer := within
+		if l.Limit > 0 && f > l.Limit {
+			layer = over
+		}
+		if !joined {
+			prev = p
+		}
+		layer.join(prev, p)
+		prev, joined = p, true
+	}
+	return within, over
+}
+
+// shade fills a bracket. Between two points it holds the earlier one.
+func (g *plotting) shade(b Band) *dots {
+	d := newDots(g.w, g.h)
+	lo, hi := g.shown(b.Lo), g.shown(b.Hi)
+	n := min(len(lo), len(hi))
+	for i := range n {
+		l, h := float64(lo[i]), float64(hi[i])
+		if math.IsNaN(l) || math.IsNaN(h) {
+			continue
+		}
+		next := g.column(min(i+1, n-1), n)
+		for x := g.column(i, n); x <= next; x++ {
+			d.shade(x, g.row(h), g.row(l))
+		}
+	}
+	return d
+}
+
+// lay puts a layer of dots on the canvas. In a cell with dots of two layers both
+// show, in the ink of the upper one; a band gives way to a line.
+func (g *plotting) lay(d *dots, k Ink, letter rune) {
+	for i, bits := range d.bits {
+		if bits == 0 {
+			continue
+		}
+		r := blankBraille + rune(bits)
+		if g.ASCII {
+			r = letter
+		}
+		g.c.set(g.x0+i%d.w, i/d.w, r, k)
+	}
+}
+
+// objective draws the dashed line where nothing else is.
+func (g *plotting) objective() {
+	if g.Objective <= 0 || g.Objective > g.scale.top {
+		return
+	}
+	dash := '┄'
+	if g.ASCII {
+		dash = '-'
+	}
+	y := g.row(g.Objective) / dotsDown
+	for x := range g.w {
+		if g.c.at(g.x0+x, y) == ' ' {
+			g.c.set(g.x0+x, y, dash, g.ObjectiveInk)
+		}
+	}
+}
+
+// marks draws a thin rule for each instant and its letter on the axis.
+func (g *plotting) marks() {
+	rule := '┊'
+	if g.ASCII {
+		rule = '|'
+	}
+	for _, m := range g.Marks {
+		x := g.cellBefore(m.Before)
+		if x < 0 || x >= g.w {
+			continue
+		}
+		for y := range g.h {
+			if g.c.at(g.x0+x, y) == ' ' {
+				g.c.set(g.x0+x, y, rule, g.MarkInk)
+			}
+		}
+		g.c.set(g.x0+x, g.h, m.Letter, g.MarkInk)
+	}
+}
+
+// cellBefore is the cell column of an instant that long before the end.
+func (g *plotting) cellBefore(d time.Duration) int {
+	at := int64(g.Since) - int64(d)
+	idx := at / int64(g.per)
+	if at < 0 {
+		idx--
+	}
+	x := int64(g.w*dotsAcross-1) - (g.last - idx)
+	if x < 0 {
+		return -1
+	}
+	return int(x) / dotsAcross
+}

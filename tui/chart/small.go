@@ -1,0 +1,88 @@
+package chart
+
+import "math"
+
+// Levels of a sparkline and of the end of a meter.
+var (
+	sparkLevels = []rune("▁▂▃▄▅▆▇█")
+	sparkASCII  = []rune("..::++##")
+	meterEighth = []rune(" ▏▎▍▌▋▊▉█")
+)
+
+// Spark draws values in n cells, the newest at the right, from 0 to most (0: to
+// the largest of them). A cell shows the largest value that falls into it, and
+// is blank where there is none.
+func Spark(values []float32, n int, most float64, ascii bool) string {
+	if n <= 0 {
+		return ""
+	}
+	if most <= 0 {
+		most = largest(values)
+	}
+	levels := sparkLevels
+	if ascii {
+		levels = sparkASCII
+	}
+	out := make([]rune, n)
+	for i := range out {
+		v := cellValue(values, i, n)
+		if math.IsNaN(v) {
+			out[i] = ' '
+			continue
+		}
+		f := 0.0
+		if most > 0 {
+			f = min(v/most, 1)
+		}
+		out[i] = levels[min(int(f*float64(len(levels))), len(levels)-1)]
+	}
+	return string(out)
+}
+
+// cellValue is the largest value of cell i of n, NaN where there is none. Fewer
+// values than cells stay at the right.
+func cellValue(values []float32, i, n int) float64 {
+	v := math.NaN()
+	from, to := i-(n-len(values)), i-(n-len(values))+1
+	if len(values) > n {
+		from, to = i*len(values)/n, (i+1)*len(values)/n
+	}
+	for j := max(from, 0); j < to; j++ {
+		f := float64(values[j])
+		if f < 0 || math.IsNaN(f) {
+			continue
+		}
+		if math.IsNaN(v) || f > v {
+			v = f
+		}
+	}
+	return v
+}
+
+// Meter draws a ratio as a bar of n cells: the filled and the empty part.
+// Beyond 1 it is full; NaN leaves it empty.
+func Meter(ratio float64, n int, ascii bool) (full, empty string) {
+	n = max(n, 0)
+	if math.IsNaN(ratio) {
+		ratio = 0
+	}
+	ratio = min(max(ratio, 0), 1)
+	if ascii {
+		k := int(math.Round(ratio * float64(n)))
+		return repeat('#', k), repeat('.', n-k)
+	}
+	eighths := int(math.Round(ratio * float64(n) * 8))
+	bar := []rune(repeat('█', eighths/8))
+	if rest := eighths % 8; rest > 0 {
+		bar = append(bar, meterEighth[rest])
+	}
+	return string(bar), repeat('░', n-len(bar))
+}
+
+func repeat(r rune, n int) string {
+	out := make([]rune, max(n, 0))
+	for i := range out {
+		out[i] = r
+	}
+	return string(out)
+}

@@ -1,0 +1,79 @@
+package chart
+
+import (
+	"math"
+	"time"
+)
+
+// scale is the range of an axis that begins at 0, with the distance of its ticks.
+type scale struct{ top, step float64 }
+
+// maxTop bounds what is drawn: beyond it, a value has no meaning as a latency,
+// a rate or a count, and arithmetic on it loses its digits.
+const maxTop = 1e15
+
+// scaleTo is the scale from 0 that shows most, with at most ticks steps of 1, 2
+// or 5 times a power of ten.
+func scaleTo(most float64, ticks int) scale {
+	if math.IsNaN(most) || most <= 0 {
+		most = 1
+	}
+	most = min(most, maxTop)
+	ticks = max(ticks, 1)
+	step := niceStep(most / float64(ticks))
+	top := step * math.Ceil(most/step-1e-9)
+	return scale{top, step}
+}
+
+// niceStep is the smallest of 1, 2 and 5 times a power of ten that is not less.
+func niceStep(least float64) float64 {
+	unit := math.Pow(10, math.Floor(math.Log10(least)))
+	for _, m := range []float64{1, 2, 5, 10} {
+		if m*unit >= least*(1-1e-9) {
+			return m * unit
+		}
+	}
+	return 10 * unit
+}
+
+// tickSpans are the distances of ticks on a time axis that people count in.
+var tickSpans = []time.Duration{
+	5 * time.Second, 10 * time.Second, 15 * time.Second, 30 * time.Second,
+	time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 15 * time.Minute, 30 * time.Minute,
+	time.Hour, 2 * time.Hour, 6 * time.Hour, 12 * time.Hour, 24 * time.Hour,
+}
+
+// tickSpan is the smallest distance that is not less than least.
+func tickSpan(least time.Duration) time.Duration {
+	for _, d := range tickSpans {
+		if d >= least {
+			return d
+		}
+	}
+	return tickSpans[len(tickSpans)-1]
+}
+
+// spans are the lengths of time that a chart may show.
+var spans = []time.Duration{
+	2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 15 * time.Minute, 30 * time.Minute,
+	time.Hour, 2 * time.Hour, 6 * time.Hour, 12 * time.Hour, 24 * time.Hour,
+}
+
+// SpanFor is the length of time to show for a history of that length: it grows
+// in steps, so the axis stands still between them.
+func SpanFor(history time.Duration) time.Duration {
+	for _, d := range spans {
+		if d >= history {
+			return d
+		}
+	}
+	return spans[len(spans)-1]
+}
+
+// clock writes the time of day of a tick, with seconds where they differ.
+func clock(t time.Time, every time.Duration) string {
+	if every < time.Minute {
+		return t.Format("15:04:05")
+	}
+	return t.Format("15:04")
+}
