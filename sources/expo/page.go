@@ -59,6 +59,10 @@ type Page struct {
 	Generation int // starts at 1 with the first page
 	New        int // series first seen on this page
 
+	// Families are the names that # TYPE lines of this page declare. One without
+	// a series is exported and has nothing to say yet.
+	Families []Family
+
 	Lines    int
 	BadLines []BadLine // the first few lines that were skipped
 	Bad      int       // how many were skipped in all
@@ -69,6 +73,12 @@ type Page struct {
 	// readers stricter than this one refuse such a page. Empty when it has nothing
 	// to say.
 	Verdict string
+}
+
+// Family is what a # TYPE line declares.
+type Family struct {
+	Name string
+	Type Type
 }
 
 // BadLine is a skipped line: its number from 1, why, and a short excerpt in

@@ -29,12 +29,24 @@ func (s *Scanner) settle() bool {
 	for i := known; i < len(p.Series); i++ {
 		s.families.classify(&p.Series[i], s.now)
 	}
+	if s.changed || s.declared != s.before {
+		s.listFamilies()
+	}
 	gaps := s.seen < len(p.Series)
 	if gaps || s.gaps {
 		s.markSeen()
 	}
 	s.gaps = gaps
 	return !s.crowded(gaps)
+}
+
+func (s *Scanner) listFamilies() {
+	s.page.Families = s.page.Families[:0]
+	for _, f := range s.families.all {
+		if f.at == s.now {
+			s.page.Families = append(s.page.Families, Family{Name: f.name, Type: f.typ})
+		}
+	}
 }
 
 func (s *Scanner) sameFamily(series *Series) bool {
