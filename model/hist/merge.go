@@ -72,31 +72,35 @@ func difference(now, prev model.Reading) model.Reading {
 
 // Merge adds two increases bucket by bucket. Unlike bounds meet on their
 // intersection and the result is Coarse. A side without observations adds
-// nothing, so its bounds do not blur the other side.
+// nothing, so its bounds do not blur the other side. The result has memory of
+// its own.
 func Merge(a, b Hist) (Hist, model.Fidelity) {
-	out := a
-	out.Cum = slices.Clone(a.Cum)
-	out.Add(b)
+	var out Hist
+	if out.Add(a); out.Add(b) {
+		return out, out.Fidelity
+	}
+	common := intersect(a.Bounds, b.Bounds)
+	out = a.on(common)
+	out.Add(b.on(common))
+	out.Fidelity = model.Coarse
 	return out, out.Fidelity
 }
 
-// Add adds o to h in place, as Merge does; without allocation when the bounds
-// are the same. h must own Cum: an accumulator starts as the zero Hist, or as
-// Hist{Cum: spare[:0]} to use memory again. o's bounds may be shared from then on.
-func (h *Hist) Add(o Hist) {
+// Add adds o to h in place, as Merge does, and reports whether it could: where
+// both saw something and their bounds differ, nothing changed and Merge is the
+// way. h owns its Bounds and Cum, so an accumulator that starts as
+// Hist{Bounds: b[:0], Cum: c[:0]} does not allocate.
+func (h *Hist) Add(o Hist) bool {
 	switch {
 	case len(o.Cum) == 0 || o.N() == 0 && h.N() > 0:
-		return
+		return true
 	case len(h.Cum) == 0 || h.N() == 0 && o.N() > 0:
-		cum := append(h.Cum[:0], o.Cum...)
+		bounds, cum := append(h.Bounds[:0], o.Bounds...), append(h.Cum[:0], o.Cum...)
 		*h = o
-		h.Cum = cum
-		return
-	}
-	if !sameBounds(h.Bounds, o.Bounds) {
-		common := intersect(h.Bounds, o.Bounds)
-		*h, o = h.on(common), o.on(common)
-		h.Fidelity = model.Coarse
+		h.Bounds, h.Cum = bounds, cum
+		return true
+	case !sameBounds(h.Bounds, o.Bounds):
+		return false
 	}
 	for i, c := range o.Cum {
 		h.Cum[i] += c
@@ -105,6 +109,7 @@ func (h *Hist) Add(o Hist) {
 	h.Incomplete = h.Incomplete || o.Incomplete
 	h.Repaired = h.Repaired || o.Repaired
 	h.Fidelity = max(h.Fidelity, o.Fidelity)
+	return true
 }
 
 // MergeBounds bounds the number of observations at or below x over replicas

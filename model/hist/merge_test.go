@@ -147,14 +147,48 @@ func TestMergeBoundsAtTheLastBound(t *testing.T) {
 
 func TestAddReusesMemory(t *testing.T) {
 	a, b := worked(), worked()
-	acc := Hist{Cum: make([]float64, 0, len(a.Cum))}
+	acc := Hist{Bounds: make([]float64, 0, len(a.Bounds)), Cum: make([]float64, 0, len(a.Cum))}
 	allocs := testing.AllocsPerRun(100, func() {
-		acc = Hist{Cum: acc.Cum[:0]}
-		acc.Add(a)
-		acc.Add(b)
+		acc = Hist{Bounds: acc.Bounds[:0], Cum: acc.Cum[:0]}
+		if !acc.Add(a) || !acc.Add(b) || !acc.Add(Hist{}) {
+			t.Error("equal bounds refused")
+		}
 	})
-	if allocs != 0 || acc.N() != 480 || a.N() != 240 {
+	if allocs != 0 || acc.N() != 480 || a.N() != 240 || !slices.Equal(acc.Bounds, a.Bounds) {
 		t.Errorf("%v allocations, n %v, argument %v", allocs, acc.N(), a.N())
+	}
+}
+
+func TestAddRefusesOtherBounds(t *testing.T) {
+	a, b := build(1, 2, 1, 1), build(1, 2, 2, 1)
+	if a.Add(b) || a.N() != 2 || a.Sum.Value != 1 {
+		t.Errorf("%+v", a)
+	}
+	idle := build(0, 0, 3, 0)
+	idle.Incomplete = true
+	if !a.Add(idle) || a.N() != 2 || a.Incomplete {
+		t.Errorf("an idle replica: %+v", a)
+	}
+	if !idle.Add(a) || !slices.Equal(idle.Bounds, a.Bounds) || idle.N() != 2 || idle.Incomplete {
+		t.Errorf("onto an idle replica: %+v", idle)
+	}
+}
+
+// What Merge returns may be used again as an accumulator without writing to the
+// bounds of a histogram that went into it.
+func TestMergeSharesNothing(t *testing.T) {
+	a, b, idle := build(1, 2, 1, 1), build(1, 2, 1, 2), build(0, 0, 3, 0)
+	for _, m := range []func() (Hist, model.Fidelity){
+		func() (Hist, model.Fidelity) { return Merge(a, b) },
+		func() (Hist, model.Fidelity) { return Merge(idle, a) },
+		func() (Hist, model.Fidelity) { return Merge(a, idle) },
+		func() (Hist, model.Fidelity) { return Merge(Hist{}, a) },
+	} {
+		got, _ := m()
+		got.Bounds[0], got.Cum[0] = 99, 99
+	}
+	if a.Bounds[0] != 1 || a.Cum[0] != 1 || b.Bounds[0] != 1 || b.Cum[0] != 2 {
+		t.Errorf("written through: %+v %+v", a, b)
 	}
 }
 
@@ -171,7 +205,7 @@ func BenchmarkAdd(b *testing.B) {
 	h, acc := worked(), Hist{}
 	b.ReportAllocs()
 	for b.Loop() {
-		acc = Hist{Cum: acc.Cum[:0]}
+		acc = Hist{Bounds: acc.Bounds[:0], Cum: acc.Cum[:0]}
 		acc.Add(h)
 		acc.Add(h)
 	}
