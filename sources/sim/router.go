@@ -1,0 +1,88 @@
+package sim
+
+import (
+	"slices"
+	"time"
+)
+
+// refusedPause is when a client of a closed loop tries again whom nobody answered.
+const refusedPause = time.Second
+
+// draw makes the next request of a workflow.
+func (s *Sim) draw(workflow int, at time.Duration) *request {
+	q := s.fresh()
+	q.workflow = workflow
+	s.arrivals[workflow].draw(at, s.options.Limits.Context, q)
+	return q
+}
+
+func (s *Sim) fresh() *request {
+	q := new(request)
+	if n := len(s.spare); n > 0 {
+		q = s.spare[n-1]
+		s.spare = s.spare[:n-1]
+	}
+	s.ids++
+	*q = request{id: s.ids}
+	return q
+}
+
+// route gives a request to the ready replica with the fewest outstanding. Among
+// equals they take turns, so that an idle service spreads its load.
+func (s *Sim) route(q *request) {
+	var best *Replica
+	for i := range s.replicas {
+		r := s.replicas[(s.prefer+i)%len(s.replicas)]
+		if r.ready && (best == nil || r.outstanding() < best.outstanding()) {
+			best = r
+		}
+	}
+	if best == nil {
+		s.ended(-1, q, q.arrival, Aborted)
+		return
+	}
+	s.prefer = best.index + 1
+	best.accept(q, q.arrival)
+}
+
+// ended records a request and lets its client go on: a closed loop sends the
+// next one, a client with attempts left tries again.
+func (s *Sim) ended(replica int, q *request, now time.Duration, o Outcome) {
+	a := s.arrivals[q.workflow]
+	s.events.add(Event{
+		ID: q.id, RetryOf: q.retryOf, Workflow: a.Name, Replica: replica,
+		Arrival: q.arrival, Scheduled: q.scheduled, FirstToken: q.first, Finish: now, WorstGap: q.worst,
+		PromptTokens: q.prompt, CachedTokens: q.cached, OutputTokens: q.generated,
+		Preemptions: q.preemptions, Outcome: o,
+	})
+	if o == Aborted && q.attempt < a.Retries {
+		s.comeBack(q, now+a.RetryAfter)
+	}
+	s.spare = append(s.spare, q)
+	if a.Clients == 0 || a.over() {
+		return
+	}
+	if replica < 0 {
+		now += refusedPause
+	}
+	s.later(s.draw(q.workflow, now))
+}
+
+// comeBack puts the same request on the way again.
+func (s *Sim) comeBack(q *request, at time.Duration) {
+	a := s.arrivals[q.workflow]
+	again := s.fresh()
+	again.workflow, again.retryOf, again.attempt = q.workflow, q.id, q.attempt+1
+	again.prompt, again.cached, again.output, again.limited = q.prompt, q.cached, q.output, q.limited
+	again.arrival, again.deadline = at, a.giveUp(at)
+	s.later(again)
+}
+
+// later keeps a request until its arrival.
+func (s *Sim) later(q *request) {
+	i := len(s.coming)
+	for i > 0 && s.coming[i-1].arrival > q.arrival {
+		i--
+	}
+	s.coming = slices.Insert(s.coming, i, q)
+}
