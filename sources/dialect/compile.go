@@ -1,0 +1,512 @@
+package dialect
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"slotop/model"
+	"slotop/sources/expo"
+)
+
+// compiler turns a dialect and a page's series into a plan.
+type compiler struct {
+	*index
+	fronts []string // names the choice's front rows go by on this page
+}
+
+// Compile works out once how a target's pages are read: which of the exposed
+// names is taken for each signal and which rows make one sample. It holds until
+// the page's generation changes or new series appear on it.
+func (d *Dialect) Compile(p *expo.Page) *Plan {
+	c := &compiler{index: newIndex(p)}
+	pl := &Plan{dialect: d, speakers: d.speakers(c.index)}
+	c.fronts = c.frontNames(d)
+	pl.version = c.version(pl.speakers)
+	pl.notes = c.staticNotes(pl.speakers)
+	for _, info := range model.Signals {
+		r, known := c.signal(info, pl.speakers)
+		switch {
+		case r != nil:
+			pl.readings = append(pl.readings, *r)
+		case known != nil:
+			pl.absent = append(pl.absent, *known)
+		}
+	}
+	pl.silence = c.silence(d)
+	pl.models = modelsOf(pl.readings)
+	return pl
+}
+
+// speakers are the dialects that have something to say about a page: those that
+// d lets speak as well and that recognise it, then d itself.
+func (d *Dialect) speakers(x *index) []*Dialect {
+	var all []*Dialect
+	for _, o := range d.also {
+		if x.holds(o.prefixes, o.detect) {
+			all = append(all, o)
+		}
+	}
+	return append(all, d)
+}
+
+func (c *compiler) version(speakers []*Dialect) string {
+	own := speakers[len(speakers)-1]
+	for _, d := range speakers {
+		v := c.versionOf(d)
+		if v == "" {
+			continue
+		}
+		if d != own {
+			v = d.engine + " " + v
+		}
+		return v
+	}
+	return ""
+}
+
+func (c *compiler) staticNotes(speakers []*Dialect) []string {
+	var notes []string
+	own := speakers[len(speakers)-1]
+	for _, d := range speakers {
+		if d != own {
+			notes = append(notes, "the page also carries the metrics of "+d.engine)
+		}
+		for _, n := range d.notes {
+			if n.empty() || c.holds(d.prefixes, n.condition) {
+				notes = append(notes, n.Say)
+			}
+		}
+	}
+	return notes
+}
+
+// absence is a signal that the dialect knows and the page does not have.
+type absence struct {
+	signal   model.Signal
+	declared bool // its family is on the page, without a sample
+	waits    bool // it appears with its first event, which may never come
+	lazy     bool // it appears with the first request
+}
+
+// signal chooses how a signal is read. With nothing to read it says what is
+// known of that; both are nil for a signal that nobody has to have.
+func (c *compiler) signal(info model.SignalInfo, speakers []*Dialect) (*reading, *absence) {
+	var gone *reading // found, but not on this page
+	a := absence{signal: info.Signal}
+	expected := false
+	for _, d := range speakers {
+		for i := range d.signals[info.Signal] {
+			w := &d.signals[info.Signal][i]
+			if w.Unless != nil && c.has(d.prefixes, w.Unless.selector) {
+				continue
+			}
+			if r := c.read(info, d, w); r != nil && r.onPage(c.page) {
+				return r, nil
+			} else if r != nil && gone == nil {
+				gone = r
+			}
+			a.declared = a.declared || c.isDeclared(d, w)
+			a.waits = a.waits || d.lazy && w.Rare
+			a.lazy = a.lazy || d.lazy
+			expected = expected || w.Needs == ""
+		}
+	}
+	switch {
+	case gone != nil:
+		return gone, nil
+	case expected || a.declared:
+		return nil, &a
+	}
+	return nil, nil
+}
+
+// isDeclared reports whether a # TYPE line promises one of the names of a way.
+func (c *compiler) isDeclared(d *Dialect, w *way) bool {
+	return slices.ContainsFunc(w.patterns(), func(p pattern) bool {
+		return slices.ContainsFunc(d.under(w), func(prefix string) bool {
+			name := prefix + p.name
+			return len(p.matchers) == 0 && (c.declared[name] || c.declared[strings.TrimSuffix(name, "_total")])
+		})
+	})
+}
+
+// under are the prefixes that the names of a way may have.
+func (d *Dialect) under(w *way) []string {
+	if w.Bare {
+		return []string{""}
+	}
+	return d.prefixes
+}
+
+// read builds the reading of one way, nil where the page lacks something it needs.
+func (c *compiler) read(info model.SignalInfo, d *Dialect, w *way) *reading {
+	r := &reading{signal: info.Signal, kind: info.Kind, way: w, largest: notAdditive(info.Signal)}
+	b := builder{compiler: c, d: d, w: w, signal: info.Signal, kind: info.Kind}
+	ok := false
+	switch {
+	case w.Mean != nil:
+		ok = b.mean(r)
+	case info.Kind == model.Histogram:
+		ok = b.histogram(r)
+	default:
+		ok = b.scalar(r)
+	}
+	if !ok {
+		return nil
+	}
+	r.copies = b.copies
+	return r
+}
+
+// notAdditive are the levels of which two rows make the larger one, not a sum.
+func notAdditive(s model.Signal) bool {
+	switch s {
+	case model.KVUsage, model.ReportedHitRatio, model.ReportedQueueMean, model.SpecAcceptLength, model.ProcessStart:
+		return true
+	}
+	return false
+}
+
+// frontNames are the values of the choice's label that count requests on this
+// page: the ensemble's name, for instance.
+func (c *compiler) frontNames(d *Dialect) []string {
+	if d.choose == nil {
+		return nil
+	}
+	var names []string
+	for i := range c.page.Series {
+		v := label(c.page.Series[i].Labels, d.choose.Label)
+		if v != "" && c.page.Seen[i] && !slices.Contains(names, v) && d.choose.Front.MatchString(v) {
+			names = append(names, v)
+		}
+	}
+	return names
+}
+
+// silence finds the rows that tell whether an engine step counts what passes
+// through the ensemble in front of it.
+func (c *compiler) silence(d *Dialect) silence {
+	var s silence
+	if d.choose == nil {
+		return s
+	}
+	for _, prefix := range d.prefixes {
+		for _, i := range c.byName[prefix+d.choose.Counts.name] {
+			v := label(c.page.Series[i].Labels, d.choose.Label)
+			switch {
+			case d.choose.Front.MatchString(v):
+				s.front = append(s.front, i)
+			case d.choose.Step.MatchString(v):
+				s.step = append(s.step, i)
+				s.name = v
+			}
+		}
+	}
+	return s
+}
+
+// builder builds the rows of one way.
+type builder struct {
+	*compiler
+	d      *Dialect
+	w      *way
+	signal model.Signal
+	kind   model.Kind
+	copies int // the most process copies of one value
+}
+
+// rows are the series of the newest exposed name that the page has, and that
+// name. Names on this page go before names that it had once.
+func (b *builder) rows(names []pattern, suffix string) (metric string, rows []int) {
+	for _, n := range names {
+		for _, prefix := range b.d.under(b.w) {
+			found := b.pick(prefix+n.name+suffix, n.matchers)
+			if len(found) == 0 {
+				continue
+			}
+			if slices.ContainsFunc(found, func(i int) bool { return b.page.Seen[i] }) {
+				return prefix + n.text, found
+			}
+			if rows == nil {
+				metric, rows = prefix+n.text, found
+			}
+		}
+	}
+	return metric, rows
+}
+
+func (b *builder) pick(name string, ms matchers) []int {
+	var rows []int
+	for _, i := range b.byName[name] {
+		labels := b.page.Series[i].Labels
+		if ms.match(labels) && b.d.only.match(labels) {
+			rows = append(rows, i)
+		}
+	}
+	return b.chosen(rows)
+}
+
+// chosen keeps the rows that the way's choice wants.
+func (b *builder) chosen(rows []int) []int {
+	ch := b.d.choose
+	if ch == nil || b.w.Rows == "" {
+		return rows
+	}
+	is := func(r regex) func(int) bool {
+		return func(i int) bool { return r.MatchString(label(b.page.Series[i].Labels, ch.Label)) }
+	}
+	want := is(ch.Front)
+	if b.w.Rows == rowsStep {
+		if want = is(ch.Step); !slices.ContainsFunc(rows, want) {
+			front := is(ch.Front)
+			want = func(i int) bool { return !front(i) }
+		}
+	}
+	if !slices.ContainsFunc(rows, want) {
+		return rows
+	}
+	return slices.DeleteFunc(rows, func(i int) bool { return !want(i) })
+}
+
+// key is what tells samples of one signal apart.
+type key struct{ model, engine, reason string }
+
+func (k key) labels() model.LabelSet {
+	return model.Labels(model.LabelModel, k.model, model.LabelEngine, k.engine, model.LabelReason, k.reason)
+}
+
+// place says where a series belongs: to which sample, to which part of it, and
+// as which of several copies of that part.
+func (b *builder) place(i int) (k key, part string, rank int) {
+	labels, names := b.page.Series[i].Labels, &b.d.labels
+	taken := map[string]bool{"le": true}
+	k.model = firstOf(labels, names.Model, taken)
+	if b.d.lowerModels {
+		k.model = strings.ToLower(k.model)
+	}
+	if b.w.Rows == rowsStep && len(b.fronts) == 1 {
+		k.model = b.fronts[0]
+	}
+	var engine []string
+	for _, n := range names.Engine {
+		if v := firstOf(labels, n, taken); v != "" {
+			engine = append(engine, v)
+		}
+	}
+	k.engine = strings.Join(engine, "/")
+	if b.signal == model.Finished {
+		k.reason = b.reason(firstOf(labels, names.Reason, taken))
+	}
+	for _, n := range names.Ranks {
+		taken[n] = true
+		v, _ := strconv.Atoi(label(labels, n))
+		rank = rank*maxRanks + min(v, maxRanks-1)
+	}
+	if b.kind == model.Gauge { // the processes' counters are shares of one total
+		for _, n := range names.Copies {
+			taken[n] = true
+		}
+	}
+	var rest strings.Builder
+	for _, l := range labels {
+		if !taken[l.Name] {
+			rest.WriteString(l.Name + "\xff" + l.Value + "\xfe")
+		}
+	}
+	return k, rest.String(), rank
+}
+
+// maxRanks keeps the ranks of several dimensions apart in one number.
+const maxRanks = 100_000
+
+// reason is the canonical word for an exposed finish reason.
+func (b *builder) reason(exposed string) string {
+	if canonical, ok := b.d.reasons[exposed]; ok || exposed == "" {
+		return canonical
+	}
+	return "other"
+}
+
+// firstOf is the value of the first of the labels in "a|b" that is there.
+func firstOf(labels []expo.Label, names string, taken map[string]bool) string {
+	for name := range strings.SplitSeq(names, "|") {
+		if v := label(labels, name); v != "" {
+			taken[name] = true
+			return v
+		}
+	}
+	return ""
+}
+
+// part is one value of a sample: the rows that repeat it, by rank.
+type part struct {
+	key   string
+	ranks []rank
+}
+
+// rank holds one rank's copies of a value.
+type rank struct {
+	number int
+	rows   []int
+}
+
+// parts groups rows of one name into the parts of each sample, in the order in
+// which they stand on the page.
+func (b *builder) parts(rows []int) *grouped[[]part] {
+	g := newGrouped[[]part]()
+	for _, i := range rows {
+		k, text, number := b.place(i)
+		parts := g.at(k)
+		at := slices.IndexFunc(*parts, func(p part) bool { return p.key == text })
+		if at < 0 {
+			at = len(*parts)
+			*parts = append(*parts, part{key: text})
+		}
+		p := &(*parts)[at]
+		r := slices.IndexFunc(p.ranks, func(r rank) bool { return r.number == number })
+		if r < 0 {
+			r = len(p.ranks)
+			p.ranks = append(p.ranks, rank{number: number})
+		}
+		p.ranks[r].rows = append(p.ranks[r].rows, i)
+		b.copies = max(b.copies, len(p.ranks[r].rows))
+	}
+	for _, parts := range g.all {
+		for _, p := range *parts {
+			slices.SortFunc(p.ranks, func(a, b rank) int { return cmp.Compare(a.number, b.number) })
+		}
+	}
+	return g
+}
+
+// grouped is a map that remembers the order in which its keys came.
+type grouped[T any] struct {
+	all  map[key]*T
+	keys []key
+}
+
+func newGrouped[T any]() *grouped[T] { return &grouped[T]{all: map[key]*T{}} }
+
+func (g *grouped[T]) at(k key) *T {
+	t, ok := g.all[k]
+	if !ok {
+		t = new(T)
+		g.all[k] = t
+		g.keys = append(g.keys, k)
+	}
+	return t
+}
+
+// scalar builds gauges and counters.
+func (b *builder) scalar(r *reading) bool {
+	rows := newGrouped[row]()
+	first := [][]pattern{b.w.From}
+	if len(b.w.Sum) > 0 {
+		first = nil
+		for _, p := range b.w.Sum {
+			first = append(first, []pattern{p})
+		}
+	}
+	var names []string
+	for _, n := range first {
+		metric, ok := b.term(rows, opAdd, n)
+		if !ok {
+			return false
+		}
+		names = append(names, metric)
+	}
+	r.metric = strings.Join(names, " + ")
+	for _, t := range []struct {
+		op   op
+		of   *pattern
+		text string
+	}{{opSubtract, b.w.Minus, " - "}, {opMultiply, b.w.Times, " × "}, {opDivide, b.w.Over, " / "}} {
+		if t.of == nil {
+			continue
+		}
+		metric, ok := b.term(rows, t.op, []pattern{*t.of})
+		if !ok {
+			return false
+		}
+		r.metric += t.text + metric
+	}
+	if len(b.w.Read) > 0 {
+		r.metric += "{" + strings.Join(b.w.Read, " × ") + "}"
+	}
+	for _, k := range rows.keys {
+		if one := rows.all[k]; one.complete(b.w) {
+			one.labels = k.labels()
+			r.rows = append(r.rows, *one)
+		}
+	}
+	return len(r.rows) > 0
+}
+
+// term adds one operand to every row that has it.
+func (b *builder) term(rows *grouped[row], o op, names []pattern) (metric string, ok bool) {
+	metric, found := b.rows(names, "")
+	if len(found) == 0 {
+		return "", false
+	}
+	parts := b.parts(found)
+	for _, k := range parts.keys {
+		if rows.all[k] == nil && o != opAdd {
+			continue // nothing to apply it to
+		}
+		t := term{op: o}
+		for _, p := range *parts.all[k] {
+			c := cell{ranks: p.ranks, constant: math.NaN()}
+			if len(b.w.Read) > 0 {
+				if c.constant = b.labelProduct(p.ranks[0].rows[0]); math.IsNaN(c.constant) {
+					continue
+				}
+			}
+			t.cells = append(t.cells, c)
+		}
+		if len(t.cells) > 0 {
+			rows.at(k).terms = append(rows.at(k).terms, t)
+		}
+	}
+	return metric, true
+}
+
+// labelProduct multiplies the numbers that stand in labels of a series.
+func (b *builder) labelProduct(i int) float64 {
+	product := 1.0
+	for _, name := range b.w.Read {
+		v, err := strconv.ParseFloat(label(b.page.Series[i].Labels, name), 64)
+		if err != nil {
+			return math.NaN()
+		}
+		product *= v
+	}
+	return product
+}
+
+// complete reports whether the row has the operands without which it means nothing.
+func (r *row) complete(w *way) bool {
+	has := func(o op) bool { return slices.ContainsFunc(r.terms, func(t term) bool { return t.op == o }) }
+	return has(opAdd) && (w.Times == nil || has(opMultiply)) && (w.Over == nil || has(opDivide))
+}
+
+func modelsOf(readings []reading) []string {
+	var names []string
+	note := func(l model.LabelSet) {
+		if m := l.Get(model.LabelModel); m != "" && !slices.Contains(names, m) {
+			names = append(names, m)
+		}
+	}
+	for i := range readings {
+		for j := range readings[i].rows {
+			note(readings[i].rows[j].labels)
+		}
+		for j := range readings[i].hists {
+			note(readings[i].hists[j].labels)
+		}
+	}
+	slices.Sort(names)
+	return names
+}

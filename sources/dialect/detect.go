@@ -1,0 +1,104 @@
+package dialect
+
+import (
+	"slices"
+	"strings"
+
+	"slotop/sources/expo"
+)
+
+// index finds a page's series by name.
+type index struct {
+	page     *expo.Page
+	byName   map[string][]int
+	names    []string // of series and declared families, sorted
+	declared map[string]bool
+}
+
+func newIndex(p *expo.Page) *index {
+	x := &index{page: p, byName: make(map[string][]int, len(p.Series)), declared: map[string]bool{}}
+	for i := range p.Series {
+		name := p.Series[i].Name
+		if x.byName[name] == nil {
+			x.names = append(x.names, name)
+		}
+		x.byName[name] = append(x.byName[name], i)
+	}
+	for _, f := range p.Families {
+		x.declared[f.Name] = true
+		if x.byName[f.Name] == nil {
+			x.names = append(x.names, f.Name)
+		}
+	}
+	slices.Sort(x.names)
+	return x
+}
+
+// Detect finds the dialect of a page: of those whose condition holds the one with
+// the highest priority.
+func (s *Set) Detect(p *expo.Page) (*Dialect, bool) {
+	x := newIndex(p)
+	for _, d := range s.dialects {
+		if x.holds(d.prefixes, d.detect) {
+			return d, true
+		}
+	}
+	return nil, false
+}
+
+// holds reports whether the page satisfies a condition. An empty one holds nowhere.
+func (x *index) holds(prefixes []string, c condition) bool {
+	if c.empty() {
+		return false
+	}
+	has := func(p pattern) bool { return x.has(prefixes, p.selector) }
+	if len(c.Any) > 0 && !slices.ContainsFunc(c.Any, has) {
+		return false
+	}
+	for _, p := range c.All {
+		if !has(p) {
+			return false
+		}
+	}
+	return !slices.ContainsFunc(c.None, has)
+}
+
+// has reports whether a series on this page, or a family without samples,
+// matches the selector under one of the prefixes.
+func (x *index) has(prefixes []string, s selector) bool {
+	for _, prefix := range prefixes {
+		name := prefix + s.name
+		if !s.open {
+			if x.hasName(name, s.matchers) {
+				return true
+			}
+			continue
+		}
+		at, _ := slices.BinarySearch(x.names, name)
+		for ; at < len(x.names) && strings.HasPrefix(x.names[at], name); at++ {
+			if x.hasName(x.names[at], s.matchers) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (x *index) hasName(name string, ms matchers) bool {
+	if len(ms) == 0 && x.declared[name] {
+		return true
+	}
+	return slices.ContainsFunc(x.byName[name], func(i int) bool {
+		return x.page.Seen[i] && ms.match(x.page.Series[i].Labels)
+	})
+}
+
+// say is the text of the first version hint that holds.
+func (x *index) versionOf(d *Dialect) string {
+	for _, v := range d.versions {
+		if x.holds(d.prefixes, v.condition) {
+			return v.Say
+		}
+	}
+	return ""
+}

@@ -1,0 +1,93 @@
+// Package dialect knows what inference engines call things: it turns the series
+// of a scanned page into canonical samples, by name tables that are data. It
+// computes no rate and no percentile and keeps no history; what a page does not
+// say it leaves out.
+//
+// # Adding an engine
+//
+// One file, engine.yaml, in this folder, or in the user's dialect folder without
+// rebuilding. The least that works:
+//
+//	engine: foo
+//	prefixes: ["foo:"]
+//	detect: {any: ["*"]}
+//	labels: {model: model_name}
+//	signals:
+//	  ttft_seconds:     {from: [first_token_seconds, ttft_seconds]}   # newest name first
+//	  requests_waiting: {from: queue_length}
+//	  kv_cache_ratio:   {from: cache_percent, scale: 0.01}
+//
+// Then run the tests with -update and read the golden of a real page. Say in a
+// comment where an engine changed what a name means: a rename is easy, a
+// redefinition misleads people. A key that does not exist is an error.
+//
+// # Selectors
+//
+// Where a name is asked for, a selector may stand, as in PromQL:
+// name{label="v",other!="w",third=~"a|b"}. An absent label counts as empty. In
+// detect, versions, notes and unless a name may end in * for any rest, and a
+// family that is declared without samples counts as well. Every name is looked for
+// under each of the prefixes.
+//
+// # The keys of a file
+//
+//	engine        the dialect's name; a user's file of the same name replaces ours
+//	like          a dialect to start from: what this file does not state is taken
+//	              from there, except detect and priority. A user's file may be like
+//	              the one it replaces
+//	also          dialects that speak first on the same page if they recognise it:
+//	              a Dynamo worker also carries its engine's metrics
+//	priority      among dialects that recognise a page the highest one is chosen
+//	prefixes      what stands before every name, newest spelling first; default none
+//	detect        the condition under which a page is this engine's: some series
+//	              matches one of any, all of all, none of none
+//	versions      hints, first match: {say: "0.11 or later", any: …, all: …, none: …}
+//	labels        what the engine's labels mean, a|b being the first that is there:
+//	  model         the served model
+//	  engine        those whose rows are different work and stay apart, joined with /
+//	  ranks         those whose rows repeat the same work: the lowest is taken, and a
+//	                note says when they disagree
+//	  copies        process copies of one level: the largest is taken
+//	  reason        the finish reason
+//	              Rows that differ in any other label are added up (levels that cannot
+//	              be added: the largest)
+//	lower_models  compare model names in lower case
+//	only          matchers every row must satisfy: 'priority=""' skips the rows that
+//	              are parts of another row
+//	reasons       {stop: […], length: […], aborted: […], error: […]}: what the engine
+//	              calls them; anything else is other
+//	choose        tells apart rows in each of which one request appears:
+//	  label         where the row's name stands
+//	  front, step   expressions for the row that counts requests, and the engine's own
+//	  counts        the counter that shows whether the step counts at all
+//	lazy          series appear with their first event: until a request has finished
+//	              an absent one means no event yet, not that it is not exported
+//	notes         sentences for the reader: {say: …}, with any, all, none as a condition
+//	without       signals of the like dialect that this engine does not have
+//	signals       by canonical name (package model), one way or a list of ways; the
+//	              first that the page has is taken, two are never added
+//
+// # The keys of a way
+//
+//	from          exposed names, newest first. Gauges and counters: the sample name,
+//	              with _total, _sum or _count. Histograms: the name before _bucket
+//	sum           exposed names that are added up; all must be there
+//	minus, times, over
+//	              an exposed name to subtract, multiply with, divide by
+//	read          labels whose numbers are multiplied, instead of the value: {from:
+//	              config_info, read: [blocks, block_size]}
+//	mean          {sum: …, count: …}: two counters that make a histogram without
+//	              buckets, of which only the mean is known
+//	bare          the names have no prefix
+//	scale         factor to seconds, tokens or a ratio; bounds and sums included
+//	unset         the value that means not available. Negative ratios mean that anyhow
+//	rows          front or step, see choose. A step's rows bear the front's name
+//	if_counted    left out while the step counts nothing that passes the front
+//	caution       {below: …, say: …}: said while the mean since start is below
+//	measures      what it measures here, where that differs from the signal's definition
+//	at_finish     moves only when a request finishes
+//	needs         the option or version it takes; absent, it is not called missing
+//	rare          with lazy: its first event may never come, absence says nothing
+//	unless        not used on a page that has this series
+//	kind          may repeat the signal's kind: gauge, counter or histogram
+package dialect

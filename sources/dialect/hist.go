@@ -1,0 +1,331 @@
+package dialect
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"slotop/model"
+	"slotop/sources/expo"
+)
+
+// histogram builds classic histograms. One exists only where there are buckets
+// and no # TYPE line says something else. Lines are grouped by name and labels,
+// not by their place on the page: exporters differ in the order.
+func (b *builder) histogram(r *reading) bool {
+	metric, buckets := b.rows(b.w.From, "_bucket")
+	buckets = slices.DeleteFunc(buckets, func(i int) bool { return !isBucket(&b.page.Series[i]) })
+	if len(buckets) == 0 {
+		return false
+	}
+	r.metric = metric
+	hists := newGrouped[[]histPart]()
+	for _, i := range buckets {
+		k, text, number := b.place(i)
+		l := openLines(hists.at(k), text, number)
+		l.buckets = append(l.buckets, bucket{boundOf(&b.page.Series[i]), i})
+	}
+	base := strings.TrimSuffix(b.page.Series[buckets[0]].Name, "_bucket")
+	for _, i := range b.byName[base+"_sum"] {
+		if l := b.linesOf(hists, i); l != nil {
+			l.sum = i
+		}
+	}
+	for _, i := range b.byName[base+"_count"] {
+		if l := b.linesOf(hists, i); l != nil {
+			l.count = i
+		}
+	}
+	for _, k := range hists.keys {
+		r.hists = append(r.hists, b.histRow(k, *hists.all[k]))
+	}
+	return true
+}
+
+// histPart is one histogram of a sample: the ranks that repeat it.
+type histPart struct {
+	key   string
+	ranks []*rawLines
+}
+
+// rawLines are the series of one histogram as they stand on the page.
+type rawLines struct {
+	number     int // rank
+	buckets    []bucket
+	sum, count int // none where the page has no such line
+}
+
+type bucket struct {
+	bound float64
+	row   int
+}
+
+// none stands for a line that the page does not have.
+const none = -1
+
+func openLines(parts *[]histPart, text string, number int) *rawLines {
+	at := slices.IndexFunc(*parts, func(p histPart) bool { return p.key == text })
+	if at < 0 {
+		at = len(*parts)
+		*parts = append(*parts, histPart{key: text})
+	}
+	p := &(*parts)[at]
+	for _, l := range p.ranks {
+		if l.number == number {
+			return l
+		}
+	}
+	l := &rawLines{number: number, sum: none, count: none}
+	p.ranks = append(p.ranks, l)
+	return l
+}
+
+// linesOf is the histogram that a _sum or _count line belongs to, nil for none.
+func (b *builder) linesOf(hists *grouped[[]histPart], i int) *rawLines {
+	k, text, number := b.place(i)
+	if hists.all[k] == nil {
+		return nil
+	}
+	for _, p := range *hists.all[k] {
+		for _, l := range p.ranks {
+			if p.key == text && l.number == number {
+				return l
+			}
+		}
+	}
+	return nil
+}
+
+func isBucket(s *expo.Series) bool {
+	return (s.Type == expo.Histogram || s.Type == expo.Untyped) && !math.IsNaN(boundOf(s))
+}
+
+// boundOf is the upper bound of a bucket line, NaN for what is none. Where no
+// # TYPE line covers the bucket, its bound is still among the labels.
+func boundOf(s *expo.Series) float64 {
+	if !math.IsNaN(s.Le) {
+		return s.Le
+	}
+	le, err := strconv.ParseFloat(label(s.Labels, "le"), 64)
+	if err != nil {
+		return math.NaN()
+	}
+	return le
+}
+
+// histRow is one histogram sample: the sum of its parts.
+type histRow struct {
+	labels model.LabelSet
+	parts  [][]histLines // of each part its ranks, the lowest first
+	out    model.Buckets // reused from page to page
+
+	mean   bool // only sum and count exist
+	meanOf row  // the sum
+	count  row
+	scale  float64
+}
+
+// histLines are the series of one histogram: a row for each bound of the sample
+// and one for +Inf.
+type histLines struct {
+	buckets    []int
+	sum, count int
+}
+
+// histRow lays the parts of a sample over each other. Bounds that some of them
+// lack are dropped: only at common ones can counts be added.
+func (b *builder) histRow(k key, parts []histPart) histRow {
+	h := histRow{labels: k.labels(), scale: b.w.Scale}
+	var bounds []float64
+	for i, p := range parts {
+		slices.SortFunc(p.ranks, func(a, c *rawLines) int { return cmp.Compare(a.number, c.number) })
+		for j, l := range p.ranks {
+			l.tidy(b.page)
+			if i == 0 && j == 0 {
+				bounds = l.bounds()
+				continue
+			}
+			bounds = slices.DeleteFunc(bounds, func(x float64) bool { return l.row(x) == none })
+		}
+	}
+	for _, p := range parts {
+		ranks := make([]histLines, 0, len(p.ranks))
+		for _, l := range p.ranks {
+			one := histLines{sum: l.sum, count: l.count, buckets: make([]int, 0, len(bounds)+1)}
+			for _, x := range bounds {
+				one.buckets = append(one.buckets, l.row(x))
+			}
+			one.buckets = append(one.buckets, l.row(math.Inf(1)))
+			ranks = append(ranks, one)
+		}
+		h.parts = append(h.parts, ranks)
+	}
+	for _, x := range bounds {
+		h.out.Bounds = append(h.out.Bounds, x*b.w.Scale)
+	}
+	h.out.Counts = make([]float64, len(bounds)+1)
+	return h
+}
+
+// tidy sorts the buckets and forgets those that are gone for good: a server that
+// came back with other bounds. On a page with bad lines nobody can tell, so they
+// stay, and the histogram counts as incomplete until they return.
+func (l *rawLines) tidy(p *expo.Page) {
+	here := func(c bucket) bool { return p.Seen[c.row] }
+	if p.Bad == 0 && slices.ContainsFunc(l.buckets, here) {
+		l.buckets = slices.DeleteFunc(l.buckets, func(c bucket) bool { return !here(c) })
+	}
+	slices.SortFunc(l.buckets, func(a, c bucket) int { return cmp.Compare(a.bound, c.bound) })
+}
+
+// bounds are the finite ones.
+func (l *rawLines) bounds() []float64 {
+	var all []float64
+	for _, c := range l.buckets {
+		if !math.IsInf(c.bound, 1) {
+			all = append(all, c.bound)
+		}
+	}
+	return all
+}
+
+func (l *rawLines) row(bound float64) int {
+	for _, c := range l.buckets {
+		if c.bound == bound {
+			return c.row
+		}
+	}
+	return none
+}
+
+// mean builds a histogram without buckets out of two counters.
+func (b *builder) mean(r *reading) bool {
+	sums, counts := newGrouped[row](), newGrouped[row]()
+	sum, ok := b.term(sums, opAdd, b.w.Mean.Sum)
+	if !ok {
+		return false
+	}
+	count, ok := b.term(counts, opAdd, b.w.Mean.Count)
+	if !ok {
+		return false
+	}
+	r.metric = sum + " / " + count
+	for _, k := range sums.keys {
+		if counts.all[k] == nil {
+			continue
+		}
+		r.hists = append(r.hists, histRow{
+			labels: k.labels(), scale: b.w.Scale, mean: true, meanOf: *sums.all[k], count: *counts.all[k],
+			out: model.Buckets{Counts: make([]float64, 1)},
+		})
+	}
+	return len(r.hists) > 0
+}
+
+// read fills the sample's buckets from the page. It reports false where the page
+// does not have the histogram, or has lost a whole part of it: a smaller sum
+// would pass for a restart.
+func (h *histRow) read(p *expo.Page) bool {
+	if h.mean {
+		return h.readMean(p)
+	}
+	h.out.Incomplete = false
+	total, sum := 0.0, model.Of(0)
+	found := false
+	for _, ranks := range h.parts {
+		l := linesHere(p, ranks)
+		if l == nil {
+			if p.Bad > 0 {
+				return false
+			}
+			continue
+		}
+		found = true
+		n, whole := l.n(p)
+		total += n
+		sum = sum.Plus(valueOf(p, l.sum))
+		h.out.Incomplete = h.out.Incomplete || !whole
+	}
+	if !found {
+		return false
+	}
+	h.readBuckets(p, total)
+	h.out.Counts[len(h.out.Counts)-1] = total
+	if sum.OK() {
+		sum.Value *= h.scale
+	}
+	h.out.Sum = sum
+	return true
+}
+
+// readBuckets adds up each finite bucket. A lost line keeps what it showed last,
+// within what its neighbours allow, so that nothing seems to have fallen.
+func (h *histRow) readBuckets(p *expo.Page, total float64) {
+	below := 0.0
+	for i := range h.out.Bounds {
+		v, lost := 0.0, false
+		for _, ranks := range h.parts {
+			l := linesHere(p, ranks)
+			if l == nil {
+				continue
+			}
+			c := valueOf(p, l.buckets[i])
+			if !c.OK() {
+				lost = true
+				continue
+			}
+			v += c.Value
+		}
+		if lost {
+			h.out.Incomplete = true
+			v = max(below, min(max(v, h.out.Counts[i]), total))
+		}
+		h.out.Counts[i], below = v, v
+	}
+}
+
+// linesHere is the lowest rank that stands on the page, nil for none.
+func linesHere(p *expo.Page, ranks []histLines) *histLines {
+	for i := range ranks {
+		l := &ranks[i]
+		if last := l.buckets[len(l.buckets)-1]; last != none && p.Seen[last] || l.count != none && p.Seen[l.count] {
+			return l
+		}
+	}
+	return nil
+}
+
+// n is the number of observations, and whether the lines that say so agree.
+func (l *histLines) n(p *expo.Page) (n float64, whole bool) {
+	inf, count := valueOf(p, l.buckets[len(l.buckets)-1]), valueOf(p, l.count)
+	switch {
+	case !inf.OK():
+		return count.Value, false
+	case count.OK() && count.Value != inf.Value:
+		return inf.Value, false
+	}
+	return inf.Value, true
+}
+
+func (h *histRow) readMean(p *expo.Page) bool {
+	n, ok := h.count.read(p, model.Counter, false)
+	if !ok || math.IsNaN(n) {
+		return false
+	}
+	h.out.Counts[0] = n
+	h.out.Sum = model.Reading{}
+	if sum, ok := h.meanOf.read(p, model.Counter, false); ok && !math.IsNaN(sum) {
+		h.out.Sum = model.Of(sum * h.scale)
+	}
+	return true
+}
+
+// valueOf is a row's value on this page, Unknown where it has none.
+func valueOf(p *expo.Page, row int) model.Reading {
+	if row == none || !p.Seen[row] || math.IsNaN(p.Values[row]) || math.IsInf(p.Values[row], 0) {
+		return model.Reading{}
+	}
+	return model.Of(p.Values[row])
+}

@@ -1,0 +1,280 @@
+package dialect
+
+import (
+	"math"
+
+	"slotop/model"
+	"slotop/sources/expo"
+)
+
+// Plan is how the pages of one target are read: for each signal the rows of the
+// page it is made of. It belongs to one target and one goroutine.
+type Plan struct {
+	dialect  *Dialect
+	speakers []*Dialect
+	version  string
+	models   []string
+	notes    []string // that hold as long as the plan does
+	readings []reading
+	absent   []absence
+	silence  silence
+
+	state state // as of the last Read
+	about *model.About
+	told  state // what about was made from
+}
+
+// state is what a page can change about what is said of its target, one bit a
+// reading.
+type state struct {
+	found     uint64 // gave at least one sample
+	disagrees uint64 // ranks that should repeat a value do not
+	cautioned uint64 // the mean is too small to be what its name says
+	silent    bool   // the engine step counts nothing of what passes through
+}
+
+// reading is one signal of a plan.
+type reading struct {
+	signal  model.Signal
+	kind    model.Kind
+	way     *way
+	metric  string // the exposed name
+	copies  int    // the most process copies of one value
+	largest bool   // rows that differ in labels we drop make the largest, not a sum
+	rows    []row
+	hists   []histRow
+}
+
+// op is what an operand does to a row's value.
+type op uint8
+
+const (
+	opAdd op = iota
+	opSubtract
+	opMultiply
+	opDivide
+)
+
+// row is one gauge or counter sample.
+type row struct {
+	labels model.LabelSet
+	terms  []term
+}
+
+// term is one operand of a row.
+type term struct {
+	op    op
+	cells []cell
+}
+
+// cell is one value: the ranks that repeat it, the lowest first.
+type cell struct {
+	ranks    []rank
+	constant float64 // read from labels, else NaN
+}
+
+// silence tells whether requests pass through a front that its step does not
+// count: then what the step says of them means nothing.
+type silence struct {
+	front, step []int
+	name        string
+}
+
+func (s *silence) now(p *expo.Page) bool {
+	return moved(p, s.front) && len(s.step) > 0 && !moved(p, s.step)
+}
+
+func moved(p *expo.Page, rows []int) bool {
+	for _, i := range rows {
+		if p.Seen[i] && p.Values[i] > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Read appends the page's samples to into, always in the same order. Histograms
+// share storage with the plan: they are valid until the next Read.
+func (pl *Plan) Read(p *expo.Page, into []model.Sample) []model.Sample {
+	found := pl.state.found
+	pl.state = state{silent: pl.silence.now(p)}
+	for i := range pl.readings {
+		r := &pl.readings[i]
+		if r.way.IfCounted && pl.state.silent {
+			continue
+		}
+		before := len(into)
+		if r.kind == model.Histogram {
+			into = pl.readHists(p, i, into)
+		} else {
+			into = pl.readRows(p, i, into)
+		}
+		if len(into) > before {
+			pl.state.found |= 1 << i
+		}
+	}
+	if p.Bad > 0 { // what a bad line hides has not gone away
+		pl.state.found |= found
+	}
+	return into
+}
+
+func (pl *Plan) readHists(p *expo.Page, i int, into []model.Sample) []model.Sample {
+	r := &pl.readings[i]
+	for j := range r.hists {
+		h := &r.hists[j]
+		if !h.read(p) {
+			continue
+		}
+		into = append(into, model.Sample{
+			Signal: r.signal, Labels: h.labels, Kind: r.kind, Value: math.NaN(), Hist: &h.out,
+		})
+		if c := r.way.Caution; c != nil && h.out.N() > 0 && h.out.Sum.OK() && h.out.Sum.Value/h.out.N() < c.Below {
+			pl.state.cautioned |= 1 << i
+		}
+	}
+	return into
+}
+
+func (pl *Plan) readRows(p *expo.Page, i int, into []model.Sample) []model.Sample {
+	r := &pl.readings[i]
+	for j := range r.rows {
+		v, ok := r.rows[j].read(p, r.kind, r.largest)
+		if !ok {
+			continue
+		}
+		into = append(into, model.Sample{
+			Signal: r.signal, Labels: r.rows[j].labels, Kind: r.kind, Value: r.clean(v),
+		})
+		if r.kind == model.Gauge && r.rows[j].disagrees(p) {
+			pl.state.disagrees |= 1 << i
+		}
+	}
+	return into
+}
+
+// clean turns marks that stand for "not available" into no number.
+func (r *reading) clean(v float64) float64 {
+	ratio := r.signal == model.KVUsage || r.signal == model.ReportedHitRatio
+	unset := r.way.Unset != nil && v == *r.way.Unset
+	if unset || math.IsInf(v, 0) || ratio && v < 0 {
+		return math.NaN()
+	}
+	return v * r.way.Scale
+}
+
+// read computes the row's value. It reports false where the page has none of it.
+func (r *row) read(p *expo.Page, kind model.Kind, largest bool) (float64, bool) {
+	v, found, subtracts := 0.0, false, false
+	for i := range r.terms {
+		t := &r.terms[i]
+		x, ok := t.read(p, kind, largest)
+		if !ok {
+			if t.op == opAdd {
+				continue
+			}
+			return math.NaN(), found
+		}
+		switch t.op {
+		case opAdd:
+			v, found = v+x, true
+		case opSubtract:
+			v, subtracts = v-x, true
+		case opMultiply:
+			v *= x
+		case opDivide:
+			if x == 0 {
+				return math.NaN(), found
+			}
+			v /= x
+		}
+	}
+	if subtracts {
+		v = max(v, 0) // the two were not read at the same instant
+	}
+	return v, found
+}
+
+// read adds up the term's cells. A counter that lost one of them to a bad line
+// has no value: a smaller sum would pass for a restart.
+func (t *term) read(p *expo.Page, kind model.Kind, largest bool) (float64, bool) {
+	v, found := 0.0, false
+	for i := range t.cells {
+		c := &t.cells[i]
+		x, ok := c.read(p)
+		switch {
+		case !ok && p.Bad > 0 && kind != model.Gauge:
+			v = math.NaN()
+		case !ok:
+		case !found:
+			v, found = v+x, true
+		case largest || !math.IsNaN(c.constant):
+			v = max(v, x)
+		default:
+			v += x
+		}
+	}
+	return v, found
+}
+
+// read takes the lowest rank on the page, and of its process copies the largest:
+// a process that is gone leaves a smaller value behind, or 0.
+func (c *cell) read(p *expo.Page) (float64, bool) {
+	for i := range c.ranks {
+		v, ok := c.ranks[i].read(p)
+		if !ok {
+			continue
+		}
+		if !math.IsNaN(c.constant) {
+			return c.constant, true
+		}
+		return v, true
+	}
+	return 0, false
+}
+
+func (r *rank) read(p *expo.Page) (v float64, ok bool) {
+	for _, i := range r.rows {
+		if !p.Seen[i] {
+			continue
+		}
+		if !ok || p.Values[i] > v || math.IsNaN(v) {
+			v, ok = p.Values[i], true
+		}
+	}
+	return v, ok
+}
+
+// disagrees reports whether ranks that should repeat one value do not.
+func (r *row) disagrees(p *expo.Page) bool {
+	for i := range r.terms {
+		for j := range r.terms[i].cells {
+			c := &r.terms[i].cells[j]
+			if len(c.ranks) < 2 || !math.IsNaN(c.constant) {
+				continue
+			}
+			first, ok := c.ranks[0].read(p)
+			for k := 1; ok && k < len(c.ranks); k++ {
+				if v, here := c.ranks[k].read(p); here && v != first && !math.IsNaN(v) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// onPage reports whether any line of the reading stands on the page.
+func (r *reading) onPage(p *expo.Page) bool {
+	for i := range r.rows {
+		if _, ok := r.rows[i].read(p, r.kind, r.largest); ok {
+			return true
+		}
+	}
+	for i := range r.hists {
+		if r.hists[i].read(p) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,183 @@
+package dialect
+
+import (
+	"cmp"
+	"embed"
+	"fmt"
+	"io/fs"
+	"maps"
+	"slices"
+
+	"slotop/model"
+)
+
+//go:embed *.yaml
+var builtin embed.FS
+
+// Set is every dialect there is to choose from.
+type Set struct {
+	specs    map[string]*spec // by engine
+	dialects []*Dialect       // in the order in which they are asked
+}
+
+// Dialect is the name table of one engine, with what it shares filled in.
+type Dialect struct {
+	engine      string
+	also        []*Dialect
+	priority    int
+	prefixes    []string
+	detect      condition
+	versions    []version
+	labels      labelNames
+	lowerModels bool
+	only        matchers
+	reasons     map[string]string // exposed to canonical
+	choose      *choice
+	lazy        bool
+	notes       []note
+	signals     map[model.Signal]many[way]
+}
+
+// Builtin is the set of dialects that slotop brings along.
+func Builtin() (*Set, error) {
+	s := &Set{specs: map[string]*spec{}}
+	if err := s.AddDir(builtin); err != nil {
+		return nil, fmt.Errorf("load built-in dialects: %w", err)
+	}
+	return s, nil
+}
+
+// AddDir adds the dialects in the *.yaml files of fsys. One with the engine name
+// of a dialect that is already there takes its place, and may say like: itself to
+// keep what it does not state. After an error the set is as it was before.
+func (s *Set) AddDir(fsys fs.FS) error {
+	names, err := fs.Glob(fsys, "*.yaml")
+	if err != nil {
+		return fmt.Errorf("list dialects: %w", err)
+	}
+	specs := maps.Clone(s.specs)
+	from := map[string]string{}
+	for _, name := range names {
+		data, err := fs.ReadFile(fsys, name)
+		if err != nil {
+			return fmt.Errorf("read dialect: %w", err)
+		}
+		one, err := parse(name, data)
+		if err != nil {
+			return err
+		}
+		if other, twice := from[one.Engine]; twice {
+			return fmt.Errorf("%s: engine %q is described in %s already", name, one.Engine, other)
+		}
+		from[one.Engine] = name
+		one.shadow = s.specs[one.Engine]
+		specs[one.Engine] = one
+	}
+	dialects, err := resolveAll(specs)
+	if err != nil {
+		return err
+	}
+	s.specs, s.dialects = specs, dialects
+	return nil
+}
+
+// resolveAll fills in what dialects share and puts the most specific first.
+func resolveAll(specs map[string]*spec) ([]*Dialect, error) {
+	byEngine := map[string]*Dialect{}
+	for _, engine := range slices.Sorted(maps.Keys(specs)) {
+		d, err := resolve(specs, specs[engine], nil)
+		if err != nil {
+			return nil, err
+		}
+		byEngine[engine] = d
+	}
+	all := make([]*Dialect, 0, len(byEngine))
+	for _, engine := range slices.Sorted(maps.Keys(specs)) {
+		d := byEngine[engine]
+		for _, other := range specs[engine].Also {
+			o, ok := byEngine[other]
+			if !ok {
+				return nil, unknownEngine(specs, specs[engine], "also", other)
+			}
+			d.also = append(d.also, o)
+		}
+		all = append(all, d)
+	}
+	slices.SortStableFunc(all, func(a, b *Dialect) int { return cmp.Compare(b.priority, a.priority) })
+	return all, nil
+}
+
+// resolve lays a spec over the one it is like. The chain of those already laid
+// guards against a circle.
+func resolve(specs map[string]*spec, s *spec, chain []*spec) (*Dialect, error) {
+	if slices.Contains(chain, s) {
+		return nil, fmt.Errorf("%s: like: %q leads back to itself", s.file, s.Like)
+	}
+	d := &Dialect{prefixes: []string{""}}
+	if s.Like != "" {
+		base, ok := specs[s.Like]
+		if base == s {
+			base, ok = s.shadow, s.shadow != nil
+		}
+		if !ok {
+			return nil, unknownEngine(specs, s, "like", s.Like)
+		}
+		var err error
+		if d, err = resolve(specs, base, append(chain, s)); err != nil {
+			return nil, err
+		}
+	}
+	d.lay(s)
+	return d, nil
+}
+
+func unknownEngine(specs map[string]*spec, s *spec, key, engine string) error {
+	return fmt.Errorf("%s: %s: there is no engine %q%s", s.file, key, engine,
+		didYouMean(engine, slices.Sorted(maps.Keys(specs))))
+}
+
+// lay puts what a spec states over what d has. Detection and priority belong to
+// one dialect alone; everything else is kept where the spec is silent.
+func (d *Dialect) lay(s *spec) {
+	d.engine, d.priority, d.detect = s.Engine, s.Priority, s.Detect
+	d.prefixes = stated(s.Prefixes, d.prefixes)
+	d.versions = stated(s.Versions, d.versions)
+	d.notes = stated(s.Notes, d.notes)
+	d.only = stated(s.only, d.only)
+	if s.Labels != nil {
+		d.labels = *s.Labels
+	}
+	if s.Choose != nil {
+		d.choose = s.Choose
+	}
+	if s.Lazy != nil {
+		d.lazy = *s.Lazy
+	}
+	d.lowerModels = d.lowerModels || s.LowerModels
+	if s.Reasons != nil {
+		d.reasons = map[string]string{}
+		for canonical, exposed := range s.Reasons {
+			for _, e := range exposed {
+				d.reasons[e] = canonical
+			}
+		}
+	}
+	signals := maps.Clone(d.signals)
+	if signals == nil {
+		signals = map[model.Signal]many[way]{}
+	}
+	for _, signal := range s.Without {
+		delete(signals, signal)
+	}
+	maps.Copy(signals, s.Signals)
+	d.signals = signals
+}
+
+// stated is what a file says, or what was there before where it is silent. An
+// empty list counts as said.
+func stated[S ~[]E, E any](said, before S) S {
+	if said == nil {
+		return before
+	}
+	return said
+}

@@ -1,0 +1,250 @@
+package dialect
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"slotop/model"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// spec is one dialect file as written. doc.go says what each key means.
+type spec struct {
+	Engine      string                     `yaml:"engine"`
+	Like        string                     `yaml:"like"`
+	Also        []string                   `yaml:"also"`
+	Priority    int                        `yaml:"priority"`
+	Prefixes    []string                   `yaml:"prefixes"`
+	Detect      condition                  `yaml:"detect"`
+	Versions    []version                  `yaml:"versions"`
+	Labels      *labelNames                `yaml:"labels"`
+	LowerModels bool                       `yaml:"lower_models"`
+	Only        string                     `yaml:"only"`
+	Reasons     map[string][]string        `yaml:"reasons"`
+	Choose      *choice                    `yaml:"choose"`
+	Lazy        *bool                      `yaml:"lazy"`
+	Notes       []note                     `yaml:"notes"`
+	Without     []model.Signal             `yaml:"without"`
+	Signals     map[model.Signal]many[way] `yaml:"signals"`
+
+	file   string // where it was read from, for errors
+	shadow *spec  // what it replaces under the same engine name, nil for none
+	only   matchers
+}
+
+// condition holds for a page on which some series matches one of Any (if there
+// are any), some series matches each of All, and none matches any of None.
+type condition struct {
+	Any  []pattern `yaml:"any"`
+	All  []pattern `yaml:"all"`
+	None []pattern `yaml:"none"`
+}
+
+func (c condition) empty() bool { return len(c.Any)+len(c.All)+len(c.None) == 0 }
+
+// version is a hint at the engine's version: the first whose condition holds.
+type version struct {
+	Say       string `yaml:"say"`
+	condition `yaml:",inline"`
+}
+
+// note is a sentence shown with the target, always or when its condition holds.
+type note struct {
+	Say       string `yaml:"say"`
+	condition `yaml:",inline"`
+}
+
+// labelNames says what the engine's labels mean.
+type labelNames struct {
+	Model  string   `yaml:"model"`
+	Engine []string `yaml:"engine"`
+	Ranks  []string `yaml:"ranks"`
+	Copies []string `yaml:"copies"`
+	Reason string   `yaml:"reason"`
+}
+
+// choice tells apart rows of which each request appears in several.
+type choice struct {
+	Label  string  `yaml:"label"`
+	Front  regex   `yaml:"front"`
+	Step   regex   `yaml:"step"`
+	Counts pattern `yaml:"counts"`
+}
+
+// way is one way of reading a signal off a page.
+type way struct {
+	Kind  string        `yaml:"kind"`
+	From  many[pattern] `yaml:"from"`
+	Sum   []pattern     `yaml:"sum"`
+	Minus *pattern      `yaml:"minus"`
+	Times *pattern      `yaml:"times"`
+	Over  *pattern      `yaml:"over"`
+	Read  []string      `yaml:"read"`
+	Mean  *mean         `yaml:"mean"`
+	Bare  bool          `yaml:"bare"`
+
+	Scale     float64  `yaml:"scale"`
+	Unset     *float64 `yaml:"unset"`
+	Rows      string   `yaml:"rows"`
+	IfCounted bool     `yaml:"if_counted"`
+	Caution   *caution `yaml:"caution"`
+
+	Measures string   `yaml:"measures"`
+	AtFinish bool     `yaml:"at_finish"`
+	Needs    string   `yaml:"needs"`
+	Rare     bool     `yaml:"rare"`
+	Unless   *pattern `yaml:"unless"`
+}
+
+// mean reads a histogram of which only sum and count exist, as two counters.
+type mean struct {
+	Sum   many[pattern] `yaml:"sum"`
+	Count many[pattern] `yaml:"count"`
+}
+
+// caution is said of a histogram whose mean is too small to be what its name says.
+type caution struct {
+	Below float64 `yaml:"below"`
+	Say   string  `yaml:"say"`
+}
+
+// pattern is a selector in a file.
+type pattern struct{ selector }
+
+// UnmarshalYAML reads the selector's text.
+func (p *pattern) UnmarshalYAML(n *yaml.Node) error {
+	var err error
+	p.selector, err = parseSelector(n.Value)
+	return err
+}
+
+// regex is an anchored regular expression in a file.
+type regex struct{ *regexp.Regexp }
+
+// UnmarshalYAML compiles the expression.
+func (r *regex) UnmarshalYAML(n *yaml.Node) error {
+	var err error
+	r.Regexp, err = regexp.Compile("^(?:" + n.Value + ")$")
+	return err
+}
+
+// many is a list that may be written as its only element.
+type many[T any] []T
+
+// UnmarshalYAML reads a list, or one element.
+func (m *many[T]) UnmarshalYAML(n *yaml.Node) error {
+	if n.Kind == yaml.SequenceNode {
+		return n.Load((*[]T)(m))
+	}
+	var one T
+	if err := n.Load(&one); err != nil {
+		return err
+	}
+	*m = many[T]{one}
+	return nil
+}
+
+// reasonNames are the canonical finish reasons that a file may map to.
+var reasonNames = []string{"stop", "length", "aborted", "error", "other"}
+
+// check finds what the YAML reader cannot: values that mean nothing.
+func (s *spec) check() error {
+	if s.Engine == "" {
+		return fmt.Errorf("the key engine is missing")
+	}
+	if s.Only != "" {
+		var err error
+		if s.only, err = parseMatchers(s.Only); err != nil {
+			return fmt.Errorf("only: %w", err)
+		}
+	}
+	for reason := range s.Reasons {
+		if !slices.Contains(reasonNames, reason) {
+			return fmt.Errorf("reasons: %q is none of %s", reason, strings.Join(reasonNames, ", "))
+		}
+	}
+	for _, signal := range s.Without {
+		if _, ok := infoOf(signal); !ok {
+			return fmt.Errorf("without: there is no signal %q%s", signal, didYouMean(string(signal), signalNames()))
+		}
+	}
+	for _, info := range model.Signals {
+		for i := range s.Signals[info.Signal] {
+			if err := s.Signals[info.Signal][i].check(info.Kind); err != nil {
+				return fmt.Errorf("signals: %s: %w", info.Signal, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (w *way) check(kind model.Kind) error {
+	for _, p := range w.patterns() {
+		if p.open || p.name == "" {
+			return fmt.Errorf("%q names no single metric", p.text)
+		}
+	}
+	ways := 0
+	for _, stated := range []bool{len(w.From) > 0, len(w.Sum) > 0, w.Mean != nil} {
+		if stated {
+			ways++
+		}
+	}
+	arithmetic := len(w.Sum) > 0 || w.Minus != nil || w.Times != nil || w.Over != nil || len(w.Read) > 0
+	switch {
+	case ways != 1:
+		return fmt.Errorf("needs exactly one of from, sum and mean")
+	case w.Kind != "" && w.Kind != kind.String():
+		return fmt.Errorf("the signal is a %s, not a %s", kind, w.Kind)
+	case kind == model.Histogram && arithmetic:
+		return fmt.Errorf("a histogram takes from or mean only")
+	case kind != model.Histogram && (w.Mean != nil || w.Caution != nil):
+		return fmt.Errorf("mean and caution are for histograms")
+	case w.Rows != "" && w.Rows != rowsFront && w.Rows != rowsStep:
+		return fmt.Errorf("rows is %s or %s, not %q", rowsFront, rowsStep, w.Rows)
+	}
+	if w.Scale == 0 {
+		w.Scale = 1
+	}
+	return nil
+}
+
+// patterns are all names the way reads.
+func (w *way) patterns() []pattern {
+	all := slices.Concat(w.From, w.Sum)
+	for _, p := range []*pattern{w.Minus, w.Times, w.Over} {
+		if p != nil {
+			all = append(all, *p)
+		}
+	}
+	if w.Mean != nil {
+		all = slices.Concat(all, w.Mean.Sum, w.Mean.Count)
+	}
+	return all
+}
+
+// The values of rows.
+const (
+	rowsFront = "front"
+	rowsStep  = "step"
+)
+
+// infoOf is what is known of a signal.
+func infoOf(s model.Signal) (model.SignalInfo, bool) {
+	i := slices.IndexFunc(model.Signals, func(info model.SignalInfo) bool { return info.Signal == s })
+	if i < 0 {
+		return model.SignalInfo{}, false
+	}
+	return model.Signals[i], true
+}
+
+func signalNames() []string {
+	names := make([]string, len(model.Signals))
+	for i, info := range model.Signals {
+		names[i] = string(info.Signal)
+	}
+	return names
+}

@@ -1,0 +1,167 @@
+package dialect
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"slotop/model"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// parse reads one dialect file. An error says file:line:column, what is wrong
+// and, for a key that does not exist, which one may have been meant.
+func parse(name string, data []byte) (*spec, error) {
+	var root yaml.Node
+	if err := yaml.Load(data, &root); err != nil {
+		return nil, located(name, 1, 1, err)
+	}
+	if err := knownKeys(&root, reflect.TypeFor[spec]()); err != nil {
+		return nil, located(name, 1, 1, err)
+	}
+	s := &spec{file: name}
+	if err := root.Load(s, yaml.WithKnownFields()); err != nil {
+		return nil, located(name, 1, 1, err)
+	}
+	if err := s.check(); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return s, nil
+}
+
+// keyError is a key that no dialect has.
+type keyError struct {
+	line, column int
+	text         string
+}
+
+func (e *keyError) Error() string { return e.text }
+
+// located puts file:line:column before an error, as far as it knows them.
+func located(name string, line, column int, err error) error {
+	var key *keyError
+	var many *yaml.LoadErrors
+	var one *yaml.LoadError
+	switch {
+	case errors.As(err, &key):
+		return fmt.Errorf("%s:%d:%d: %w", name, key.line, key.column, err)
+	case errors.As(err, &many) && len(many.Errors) > 0:
+		one = many.Errors[0]
+	case !errors.As(err, &one):
+		return fmt.Errorf("%s:%d:%d: %w", name, line, column, err)
+	}
+	if one.Mark.Line > 0 {
+		line, column = one.Mark.Line, one.Mark.Column
+	}
+	return fmt.Errorf("%s:%d:%d: %s", name, line, column, one.Message)
+}
+
+// knownKeys walks a file beside the type it is going to be read into and
+// refuses the first key that the type does not have.
+func knownKeys(n *yaml.Node, t reflect.Type) error {
+	switch {
+	case n.Kind == yaml.DocumentNode || n.Kind == yaml.StreamNode:
+		for _, c := range n.Content {
+			if err := knownKeys(c, t); err != nil {
+				return err
+			}
+		}
+		return nil
+	case t.Kind() == reflect.Pointer:
+		return knownKeys(n, t.Elem())
+	case n.Kind == yaml.SequenceNode && t.Kind() == reflect.Slice:
+		for _, c := range n.Content {
+			if err := knownKeys(c, t.Elem()); err != nil {
+				return err
+			}
+		}
+		return nil
+	case n.Kind != yaml.MappingNode:
+		return nil
+	case t.Kind() == reflect.Slice: // a list written as its only element
+		return knownKeys(n, t.Elem())
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		inner, known := typeOfKey(t, key.Value)
+		if inner == nil {
+			return &keyError{key.Line, key.Column,
+				fmt.Sprintf("unknown key %q%s", key.Value, didYouMean(key.Value, known))}
+		}
+		if err := knownKeys(value, inner); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// typeOfKey is the type behind a key of t, nil where t has no such key, and the
+// keys that t has.
+func typeOfKey(t reflect.Type, key string) (inner reflect.Type, known []string) {
+	switch t.Kind() {
+	case reflect.Map:
+		if t.Key() != reflect.TypeFor[model.Signal]() {
+			return t.Elem(), nil
+		}
+		if _, ok := infoOf(model.Signal(key)); ok {
+			return t.Elem(), nil
+		}
+		return nil, signalNames()
+	case reflect.Struct:
+		for f := range t.Fields() {
+			switch tag := f.Tag.Get("yaml"); tag {
+			case "":
+			case key:
+				return f.Type, nil
+			case ",inline":
+				inner, more := typeOfKey(f.Type, key)
+				if inner != nil {
+					return inner, nil
+				}
+				known = append(known, more...)
+			default:
+				known = append(known, tag)
+			}
+		}
+	}
+	return nil, known
+}
+
+// didYouMean suggests the known word nearest to what was written, if any is near.
+func didYouMean(word string, known []string) string {
+	best, distance := "", 4
+	for _, k := range known {
+		if d := edits(word, k); d < distance {
+			best, distance = k, d
+		}
+	}
+	if best == "" || distance >= len(word) {
+		return ""
+	}
+	return fmt.Sprintf(", did you mean %q?", best)
+}
+
+// edits is the number of single-letter changes that turn a into b.
+func edits(a, b string) int {
+	a, b = strings.ToLower(a), strings.ToLower(b)
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = slices.Min([]int{change, row[j] + 1, diagonal + 1})
+		}
+	}
+	return row[len(b)]
+}
