@@ -1,0 +1,360 @@
+package tape
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"slotop/model"
+)
+
+// Reader reads a tape from its start. It is used by one goroutine.
+type Reader struct {
+	header Header
+	in     *bufio.Reader
+	zstd   *zstd.Decoder
+	ending Ending
+	damage DamageError
+	done   bool
+
+	packed bytes.Buffer
+	raw    []byte
+	dec    decoder
+	left   uint32 // inputs of the open segment that are still to come
+	size   int64  // of the open segment in the file
+	series int    // of the open segment
+
+	targets map[model.TargetID]*target
+	abouts  map[model.TargetID]*model.About
+	mono    time.Duration
+	wall    time.Duration // Wall minus Mono of the input before
+	batch   model.Batch
+}
+
+// NewReader reads the header. What it cannot read is a *NotTapeError or a
+// *VersionError; anything else wraps the cause.
+func NewReader(r io.Reader) (*Reader, error) {
+	in := bufio.NewReaderSize(r, 64<<10)
+	h, err := readHeader(in)
+	if err != nil {
+		return nil, err
+	}
+	z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
+		zstd.WithDecoderMaxMemory(maxRaw), zstd.WithDecoderMaxWindow(maxRaw))
+	if err != nil {
+		return nil, fmt.Errorf("start decompression: %w", err)
+	}
+	return &Reader{
+		header: h, in: in, zstd: z,
+		targets: map[model.TargetID]*target{},
+		abouts:  map[model.TargetID]*model.About{},
+	}, nil
+}
+
+// Header is what the tape says of itself.
+func (r *Reader) Header() Header { return r.header }
+
+// Ending is what the trailer says. It is known once Next returned io.EOF.
+func (r *Reader) Ending() Ending { return r.ending }
+
+// Next returns the next input, valid until the next call. After the last one it
+// returns io.EOF, or a *DamageError when part of the tape was lost on the way:
+// damaged segments are passed over, and all others are played.
+func (r *Reader) Next() (model.Input, error) {
+	for !r.done {
+		if r.left == 0 {
+			r.open()
+			continue
+		}
+		in := r.input()
+		if r.dec.err == nil && (r.left > 1 || len(r.dec.b) == 0) {
+			r.left--
+			return in, nil
+		}
+		r.lose(errMalformed, r.size)
+	}
+	if r.damage.Segments > 0 {
+		return model.Input{}, &r.damage
+	}
+	return model.Input{}, io.EOF
+}
+
+// Close frees the decompressor. It does not close the file.
+func (r *Reader) Close() { r.zstd.Close() }
+
+// lose counts a segment that cannot be read. What a target said of itself
+// before it may no longer be true after it.
+func (r *Reader) lose(why error, size int64) {
+	r.left = 0
+	clear(r.abouts)
+	if r.damage.Segments == 0 {
+		r.damage.Cause = why
+	}
+	r.damage.Segments++
+	r.damage.Bytes += size
+}
+
+// stop ends the reading where nothing more can be found.
+func (r *Reader) stop(why error, size int64) {
+	n, _ := io.Copy(io.Discard, r.in) // what cannot be read even now is not in the count
+	r.lose(why, size+n)
+	r.done = true
+}
+
+// open reads the next segment, or the trailer.
+func (r *Reader) open() {
+	fixed, err := r.in.Peek(segmentLen)
+	switch {
+	case len(fixed) == 0 && errors.Is(err, io.EOF):
+		r.done = true // never closed, and cut between two segments
+	case bytes.HasPrefix(fixed, []byte(trailerMarker)):
+		r.end(fixed)
+	case err != nil && !errors.Is(err, io.EOF):
+		r.stop(fmt.Errorf("read tape: %w", err), 0)
+	case len(fixed) >= markerLen && !bytes.HasPrefix(fixed, []byte(segmentMarker)):
+		r.stop(errMarker, 0)
+	case len(fixed) < segmentLen:
+		r.stop(errCut, 0)
+	default:
+		r.load(fixed)
+	}
+}
+
+func (r *Reader) end(fixed []byte) {
+	if len(fixed) < trailerLen {
+		r.stop(errCut, 0)
+		return
+	}
+	ending, err := decodeEnding(fixed)
+	if err != nil {
+		r.stop(err, 0)
+		return
+	}
+	if len(fixed) > trailerLen {
+		r.stop(errTrailing, -trailerLen)
+	}
+	r.ending, r.done = ending, true
+}
+
+// load reads a segment's body, checks and unpacks it.
+func (r *Reader) load(fixed []byte) {
+	head, sum := decodeSegment(fixed)
+	fixed = bytes.Clone(fixed[:segmentLen-4]) // the buffer it points into moves on
+	if _, err := r.in.Discard(segmentLen); err != nil {
+		r.stop(err, 0)
+		return
+	}
+	if head.size > maxRaw {
+		r.stop(errMarker, segmentLen)
+		return
+	}
+	r.packed.Reset()
+	n, err := io.CopyN(&r.packed, r.in, int64(head.size))
+	r.size = segmentLen + n
+	if err != nil {
+		if errors.Is(err, io.EOF) {
+			err = errCut
+		}
+		r.stop(err, r.size)
+		return
+	}
+	if checksum(fixed, r.packed.Bytes()) != sum {
+		r.lose(errChecksum, r.size)
+		return
+	}
+	r.raw, err = r.zstd.DecodeAll(r.packed.Bytes(), r.raw[:0])
+	if err != nil {
+		r.lose(fmt.Errorf("unpack a segment: %w", err), r.size)
+		return
+	}
+	r.dec.reset(r.raw)
+	r.left = head.inputs
+	r.series = 0
+	r.mono, r.wall = 0, 0
+	clear(r.targets)
+}
+
+func (r *Reader) input() model.Input {
+	d := &r.dec
+	kind := d.byte()
+	r.mono += time.Duration(d.int())
+	in := model.Input{At: model.Instant{Mono: r.mono}}
+	if kind&neverWall == 0 {
+		r.wall += time.Duration(d.int())
+		in.At.Wall = time.Unix(0, int64(r.wall+r.mono)).UTC()
+	}
+	if kind&withWindow != 0 {
+		in.Window = time.Duration(d.int())
+	}
+	if kind&withBatch != 0 {
+		r.readBatch()
+		in.Batch = &r.batch
+	}
+	return in
+}
+
+func (r *Reader) readBatch() {
+	d := &r.dec
+	id := model.TargetID(d.string())
+	r.batch = model.Batch{Target: id, Took: time.Duration(d.int())}
+	if d.bool() {
+		r.batch.Fault = &model.Fault{Kind: model.FaultKind(d.string()), Detail: d.string()}
+	}
+	tg := r.targets[id]
+	if tg == nil {
+		if len(r.targets) >= maxTargets || len(r.abouts) >= maxTargets {
+			d.fail()
+			return
+		}
+		tg = &target{}
+		r.targets[id] = tg
+	}
+	r.batch.About = r.about(id, tg)
+	r.batch.BadLines = int(d.int())
+	r.batch.FirstBad = d.string()
+	r.batch.Dropped = int(d.int())
+	r.batch.Samples = r.samples(tg)
+}
+
+// about keeps handing out the same pointer for as long as the writer was given
+// the same one, also over segments.
+func (r *Reader) about(id model.TargetID, tg *target) *model.About {
+	mode := r.dec.byte()
+	switch mode {
+	case aboutNone:
+		return nil
+	case aboutSame:
+		return tg.about
+	case aboutNew, aboutRepeat:
+		a := r.dec.about()
+		if old := r.abouts[id]; mode == aboutRepeat && old != nil {
+			a = old
+		}
+		tg.about, r.abouts[id] = a, a
+		return a
+	}
+	r.dec.fail()
+	return nil
+}
+
+func (r *Reader) samples(tg *target) []model.Sample {
+	switch r.dec.byte() {
+	case layoutNone:
+		return nil
+	case layoutSame:
+	case layoutNew:
+		r.layout(tg)
+	default:
+		r.dec.fail()
+	}
+	if tg.samples == nil { // a layout that was never given
+		r.dec.fail()
+		return nil
+	}
+	at := 0
+	for range r.dec.checked(r.dec.uint()) {
+		step := r.dec.uint()
+		if r.dec.err != nil || step >= uint64(len(tg.layout)-at) {
+			r.dec.fail()
+			return nil
+		}
+		at += int(step)
+		s := tg.series[tg.layout[at]]
+		s.decode(&r.dec)
+		tg.samples[at] = s.sample()
+	}
+	return tg.samples
+}
+
+func (r *Reader) layout(tg *target) {
+	d := &r.dec
+	n, _ := d.length()
+	tg.layout = tg.layout[:0]
+	tg.samples = make([]model.Sample, 0, n)
+	tg.batches++
+	for range n {
+		id := d.uint()
+		if id == uint64(len(tg.series)) {
+			tg.series = append(tg.series, r.newSeries())
+		}
+		if d.err != nil || id >= uint64(len(tg.series)) || tg.series[id].batch == tg.batches {
+			d.fail() // a series stands once in a batch
+			return
+		}
+		s := tg.series[id]
+		s.batch = tg.batches
+		tg.layout = append(tg.layout, int(id))
+		tg.samples = append(tg.samples, s.sample())
+	}
+}
+
+func (r *Reader) newSeries() *series {
+	if r.series++; r.series > maxSeries {
+		r.dec.fail()
+	}
+	return &series{key: seriesKey{
+		signal: model.Signal(r.dec.string()), kind: model.Kind(r.dec.byte()), labels: r.dec.labels(),
+	}}
+}
+
+// readHeader reads the two lines of text at the start.
+func readHeader(in *bufio.Reader) (Header, error) {
+	prefix, err := in.Peek(len(Schema) + 1)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return Header{}, fmt.Errorf("read tape header: %w", err)
+	}
+	if !Is(prefix) {
+		return Header{}, &NotTapeError{describe(prefix)}
+	}
+	schema, err := readLine(in, 64)
+	if err != nil {
+		return Header{}, err
+	}
+	if schema != Schema {
+		return Header{}, &VersionError{schema}
+	}
+	line, err := readLine(in, maxHeader)
+	if err != nil {
+		return Header{}, err
+	}
+	return decodeHeader([]byte(line))
+}
+
+func readLine(in *bufio.Reader, limit int) (string, error) {
+	var line []byte
+	for {
+		part, err := in.ReadSlice('\n')
+		line = append(line, part...)
+		switch {
+		case len(line) > limit:
+			return "", fmt.Errorf("read tape header: a line is longer than %d bytes", limit)
+		case err == nil:
+			return string(line[:len(line)-1]), nil
+		case errors.Is(err, io.EOF):
+			return "", errors.New("read tape header: the file ends inside it")
+		case !errors.Is(err, bufio.ErrBufferFull):
+			return "", fmt.Errorf("read tape header: %w", err)
+		}
+	}
+}
+
+// describe names what a foreign file starts with, in words that are safe to show.
+func describe(prefix []byte) string {
+	switch {
+	case len(prefix) == 0:
+		return "nothing: it is empty"
+	case bytes.HasPrefix(prefix, []byte("# ")):
+		return "a comment: a saved metrics page?"
+	case prefix[0] == '{' || prefix[0] == '[':
+		return "JSON"
+	case prefix[0] == '<':
+		return "markup"
+	default:
+		return fmt.Sprintf("%+q", prefix)
+	}
+}
