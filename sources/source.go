@@ -31,10 +31,10 @@ type Advancer interface {
 
 // Spec is one target as the user gave it, with the settings that apply to it.
 type Spec struct {
-	Target  model.Target
-	Address string // the TARGET argument, credentials included
-	Every   time.Duration
-	Timeout time.Duration
+	Address string   // the TARGET argument, credentials included
+	More    []string // page files after it in a row: later polls of the same target
+	Name    string   // the user's own name for it; "" chooses one
+	Options Options
 }
 
 // Kind is one way of reading a target. The table of kinds is in kinds.go.
@@ -51,6 +51,7 @@ type Kind struct {
 type Opened struct {
 	Target model.Target
 	Source Source
+	Saved  bool // pages read before: Play them, there is nothing to wait for
 }
 
 // FaultError is an error that knows the fault's word.

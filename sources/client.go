@@ -1,0 +1,183 @@
+package sources
+
+import (
+	"compress/gzip"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/prometheus/common/config"
+
+	"slotop/model"
+)
+
+// newClient makes a client that keeps one connection to its target alive.
+func newClient(opt Options, user *url.Userinfo) (*http.Client, error) {
+	cfg := config.HTTPClientConfig{FollowRedirects: true}
+	if opt.HTTP != nil {
+		cfg = *opt.HTTP
+	}
+	if err := fromEnvironment(&cfg); err != nil {
+		return nil, err
+	}
+	if user != nil {
+		password, _ := user.Password()
+		cfg.Authorization, cfg.OAuth2, cfg.BearerToken, cfg.BearerTokenFile = nil, nil, "", ""
+		cfg.BasicAuth = &config.BasicAuth{Username: user.Username(), Password: config.Secret(password)}
+	}
+	if err := cfg.Validate(); err != nil {
+		return nil, err
+	}
+	version := opt.Version
+	if version == "" {
+		version = "dev"
+	}
+	client, err := config.NewClientFromConfig(cfg, "slotop", config.WithUserAgent("slotop/"+version))
+	if err != nil {
+		return nil, err
+	}
+	if cfg.FollowRedirects {
+		client.CheckRedirect = sameServer
+	}
+	return client, nil
+}
+
+// variable is a secret that stands for an environment variable's value.
+var variable = regexp.MustCompile(`^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$`)
+
+// fromEnvironment replaces secrets of the form ${NAME}, so that a configuration
+// file need not hold a credential. It writes to copies: the configuration may
+// be shared by targets.
+func fromEnvironment(cfg *config.HTTPClientConfig) error {
+	secrets := []*config.Secret{&cfg.BearerToken}
+	if cfg.Authorization != nil {
+		auth := *cfg.Authorization
+		cfg.Authorization = &auth
+		secrets = append(secrets, &auth.Credentials)
+	}
+	if cfg.BasicAuth != nil {
+		basic := *cfg.BasicAuth
+		cfg.BasicAuth = &basic
+		secrets = append(secrets, &basic.Password)
+	}
+	if cfg.HTTPHeaders != nil {
+		headers := config.Headers{Headers: map[string]config.Header{}}
+		for name, h := range cfg.HTTPHeaders.Headers {
+			h.Secrets = append([]config.Secret(nil), h.Secrets...)
+			for i := range h.Secrets {
+				secrets = append(secrets, &h.Secrets[i])
+			}
+			headers.Headers[name] = h
+		}
+		cfg.HTTPHeaders = &headers
+	}
+	for _, s := range secrets {
+		m := variable.FindStringSubmatch(string(*s))
+		if m == nil {
+			continue
+		}
+		value, ok := os.LookupEnv(m[1])
+		if !ok {
+			return fmt.Errorf("environment variable %s is not set", m[1])
+		}
+		*s = config.Secret(value)
+	}
+	return nil
+}
+
+// redirectError is a redirect that is not followed: a credential must not
+// travel to a server that the user did not name.
+type redirectError struct{ to string }
+
+func (e *redirectError) Error() string { return "redirected to " + e.to }
+
+// sameServer follows redirects within one scheme, host and port.
+func sameServer(next *http.Request, via []*http.Request) error {
+	first := via[0].URL
+	if next.URL.Scheme != first.Scheme || !strings.EqualFold(authority(next.URL), authority(first)) {
+		return &redirectError{next.URL.Scheme + "://" + next.URL.Host}
+	}
+	if len(via) > maxRedirects {
+		return &redirectError{fmt.Sprintf("itself more than %d times", maxRedirects)}
+	}
+	return nil
+}
+
+// authority is host and port, the port also where the scheme implies it.
+func authority(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return u.Hostname() + ":" + port
+}
+
+func bodyLimit(opt Options) int {
+	if opt.Limits.Body > 0 {
+		return opt.Limits.Body
+	}
+	return defaultBody
+}
+
+// encodingError is a body in an encoding that was not asked for.
+type encodingError struct{ encoding string }
+
+func (e *encodingError) Error() string { return "content encoding " + e.encoding }
+
+var unzippers sync.Pool
+
+// readBody appends a response's plain body to buf. The limit holds for what
+// comes out of a decompression, and so for what goes in.
+func readBody(response *http.Response, buf []byte, limit int) ([]byte, error) {
+	switch encoding := strings.ToLower(response.Header.Get("Content-Encoding")); encoding {
+	case "", "identity":
+		return readAll(response.Body, buf, limit)
+	case "gzip", "x-gzip":
+		return unzip(response.Body, buf, limit)
+	default:
+		return buf, &encodingError{encoding}
+	}
+}
+
+func unzip(body io.Reader, buf []byte, limit int) ([]byte, error) {
+	z, _ := unzippers.Get().(*gzip.Reader)
+	if z == nil {
+		z = new(gzip.Reader)
+	}
+	defer unzippers.Put(z)
+	if err := z.Reset(body); err != nil {
+		return buf, err
+	}
+	return readAll(z, buf, limit)
+}
+
+// firstRead is the room for a page before its size is known.
+const firstRead = 32 << 10
+
+// readAll appends all of r to buf and fails when that is more than limit bytes.
+func readAll(r io.Reader, buf []byte, limit int) ([]byte, error) {
+	if cap(buf) == 0 {
+		buf = make([]byte, 0, min(firstRead, limit+1))
+	}
+	for {
+		if len(buf) == cap(buf) {
+			buf = append(buf, 0)[:len(buf)]
+		}
+		n, err := r.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		if len(buf) > limit {
+			return buf, &FaultError{model.Oversized, fmt.Sprintf("the page is larger than %d MiB", limit>>20)}
+		}
+		if err == io.EOF {
+			return buf, nil
+		}
+		if err != nil {
+			return buf, err
+		}
+	}
+}

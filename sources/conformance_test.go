@@ -1,0 +1,115 @@
+package sources_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"slotop/model"
+	"slotop/sources"
+	"slotop/sources/sourcetest"
+)
+
+// enginePage is a small page of a current vLLM.
+const enginePage = `# TYPE process_start_time_seconds gauge
+process_start_time_seconds 1.75e+09
+# TYPE vllm:num_requests_running gauge
+vllm:num_requests_running{engine="0",model_name="m"} 4.0
+# TYPE vllm:num_requests_waiting gauge
+vllm:num_requests_waiting{engine="0",model_name="m"} 1.0
+# TYPE vllm:kv_cache_usage_perc gauge
+vllm:kv_cache_usage_perc{engine="0",model_name="m"} 0.25
+# TYPE vllm:generation_tokens_total counter
+vllm:generation_tokens_total{engine="0",model_name="m"} 1200.0
+# TYPE vllm:time_to_first_token_seconds histogram
+vllm:time_to_first_token_seconds_bucket{engine="0",le="0.1",model_name="m"} 6.0
+vllm:time_to_first_token_seconds_bucket{engine="0",le="0.25",model_name="m"} 9.0
+vllm:time_to_first_token_seconds_bucket{engine="0",le="+Inf",model_name="m"} 10.0
+vllm:time_to_first_token_seconds_count{engine="0",model_name="m"} 10.0
+vllm:time_to_first_token_seconds_sum{engine="0",model_name="m"} 1.5
+`
+
+func serve(tb testing.TB, h http.HandlerFunc) *httptest.Server {
+	s := httptest.NewServer(h)
+	tb.Cleanup(s.Close)
+	return s
+}
+
+func reply(body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(body)) }
+}
+
+func resolve(tb testing.TB, args ...string) []sources.Opened {
+	tb.Helper()
+	opened, err := sources.Resolve(tb.Context(), args, sources.Options{Version: "test"})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return opened
+}
+
+func savedPages(tb testing.TB, bodies ...string) []string {
+	tb.Helper()
+	dir := tb.TempDir()
+	var names []string
+	for i, body := range bodies {
+		name := filepath.Join(dir, string(rune('a'+i))+".prom")
+		if err := os.WriteFile(name, []byte(body), 0o600); err != nil {
+			tb.Fatal(err)
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+func TestEngineKeepsTheContract(t *testing.T) {
+	sourcetest.Run(t, sourcetest.Case{
+		Open: func(tb testing.TB) sources.Source {
+			return resolve(tb, serve(tb, reply(enginePage)).URL)[0].Source
+		},
+		Bad: func(tb testing.TB) sources.Source {
+			return resolve(tb, serve(tb, func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(http.StatusUnauthorized)
+			}).URL)[0].Source
+		},
+		Word: model.Denied,
+		Silent: func(tb testing.TB) sources.Source {
+			over := make(chan struct{})
+			s := serve(tb, func(_ http.ResponseWriter, r *http.Request) {
+				select {
+				case <-r.Context().Done():
+				case <-over:
+				}
+			})
+			tb.Cleanup(func() { close(over) })
+			return resolve(tb, s.URL)[0].Source
+		},
+	})
+}
+
+func TestPagesKeepTheContract(t *testing.T) {
+	sourcetest.Run(t, sourcetest.Case{
+		Open: func(tb testing.TB) sources.Source {
+			return resolve(tb, savedPages(tb, enginePage, enginePage)...)[0].Source
+		},
+		Bad: func(tb testing.TB) sources.Source {
+			return resolve(tb, savedPages(tb, "<html><body>hello</body></html>")...)[0].Source
+		},
+		Word: model.NotMetrics,
+	})
+}
+
+func TestDemoKeepsTheContract(t *testing.T) {
+	sourcetest.Run(t, sourcetest.Case{
+		Open: func(tb testing.TB) sources.Source {
+			return resolve(tb, "demo?seed=7")[0].Source
+		},
+		// The second replica of a cold start is not ready yet.
+		Bad: func(tb testing.TB) sources.Source {
+			return resolve(tb, "demo:S6")[1].Source
+		},
+		Word: model.Refused,
+	})
+}

@@ -1,0 +1,121 @@
+package sources
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"slotop/model"
+	"slotop/sources/sim"
+)
+
+var demoKind = Kind{
+	Name:    "demo",
+	Doc:     "the built-in simulated service and one of its incidents",
+	Example: "demo:S4?seed=7",
+	Match:   isDemo,
+	Open:    openDemo,
+}
+
+// service is a simulation that several targets read, each on its own schedule.
+type service struct {
+	mu  sync.Mutex
+	sim *sim.Sim
+}
+
+// simulated is one replica of it. Its page goes through the same reader as a
+// real server's.
+type simulated struct {
+	service *service
+	replica *sim.Replica
+	page    *page
+	text    []byte
+}
+
+var (
+	_ Source   = (*simulated)(nil)
+	_ Advancer = (*simulated)(nil)
+)
+
+func isDemo(arg string) bool {
+	return arg == "demo" || strings.HasPrefix(arg, "demo:") || strings.HasPrefix(arg, "demo?")
+}
+
+func openDemo(_ context.Context, spec Spec) ([]Opened, error) {
+	opt, err := parseDemo(spec.Address)
+	if err != nil {
+		return nil, err
+	}
+	s, err := sim.New(opt)
+	if err != nil {
+		return nil, usage(spec.Address, err.Error(), "slotop demo --list names the incidents")
+	}
+	shared := &service{sim: s}
+	var opened []Opened
+	for _, replica := range s.Replicas() {
+		opened = append(opened, Opened{
+			Target: model.Target{
+				ID:        model.TargetID(spec.Address + "#" + replica.Name()),
+				Name:      replica.Name(),
+				Kind:      engineKind.Name,
+				Simulated: true,
+			},
+			Source: &simulated{service: shared, replica: replica, page: newPage(spec.Options)},
+		})
+	}
+	return opened, nil
+}
+
+// parseDemo reads demo[:SCENARIO][?seed=N].
+func parseDemo(arg string) (sim.Options, error) {
+	rest := strings.TrimPrefix(strings.TrimPrefix(arg, "demo"), ":")
+	name, query, _ := strings.Cut(rest, "?")
+	opt := sim.Options{Scenario: strings.ToUpper(name)}
+	settings, err := url.ParseQuery(query)
+	if err != nil {
+		return opt, usage(arg, "its settings cannot be read", "write demo:S4?seed=7")
+	}
+	for key, values := range settings {
+		if key != "seed" {
+			return opt, usage(arg, fmt.Sprintf("no setting is called %q", key), "write demo:S4?seed=7")
+		}
+		if opt.Seed, err = strconv.ParseUint(values[len(values)-1], 10, 64); err != nil {
+			return opt, usage(arg, "the seed is no whole number", "write demo:S4?seed=7")
+		}
+	}
+	return opt, nil
+}
+
+// Advance lets the service run up to the given time.
+func (s *simulated) Advance(to time.Duration) {
+	s.service.mu.Lock()
+	defer s.service.mu.Unlock()
+	s.service.sim.Advance(to)
+}
+
+// Poll reads the replica's page as it is now.
+func (s *simulated) Poll(ctx context.Context) (model.Batch, error) {
+	if err := ctx.Err(); err != nil {
+		return model.Batch{}, err
+	}
+	text, err := s.write()
+	if err != nil {
+		return model.Batch{}, &FaultError{model.Refused, excerpt(err.Error())}
+	}
+	return s.page.read(text, math.NaN())
+}
+
+func (s *simulated) write() (text []byte, err error) {
+	s.service.mu.Lock()
+	defer s.service.mu.Unlock()
+	s.text, err = s.replica.Page(s.text[:0])
+	return s.text, err
+}
+
+// Close has nothing to release.
+func (s *simulated) Close() error { return nil }

@@ -1,0 +1,177 @@
+package sources
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+
+	"slotop/model"
+)
+
+var engineKind = Kind{
+	Name:    "engine",
+	Doc:     "a server's metrics page over HTTP(S), told apart by its dialect; path /metrics unless given",
+	Example: "localhost:8000",
+	Match:   isAddress,
+	Open:    openEngine,
+}
+
+const (
+	// defaultBody bounds a page after decompression: a 512-replica exposition is
+	// under 2 MiB, a gateway's page with a series for each user may have twenty.
+	defaultBody = 32 << 20
+	// maxRedirects is one more than any server was seen to need.
+	maxRedirects = 3
+	// maxPooled keeps a single huge page from staying in memory for good.
+	maxPooled = 1 << 20
+	// maxErrorBody is what is read of an answer that is no page, for its message.
+	maxErrorBody = 4 << 10
+)
+
+const (
+	defaultPath    = "/metrics"
+	processStarted = "Process-Start-Time-Unix" // llama.cpp's header
+)
+
+// engine scrapes one metrics page.
+type engine struct {
+	client  *http.Client
+	request *http.Request // template, context apart
+	page    *page
+	limit   int
+	guess   bool // the path is ours and no other was tried yet
+	drains  bool // what was read last costs the server something
+}
+
+var _ Source = (*engine)(nil)
+
+func openEngine(_ context.Context, spec Spec) ([]Opened, error) {
+	u, given, err := parseAddress(spec.Address)
+	if err != nil {
+		return nil, err
+	}
+	target := model.Target{ID: model.TargetID(Redact(u.String())), Name: u.Host, Kind: "engine"}
+	client, err := newClient(spec.Options, u.User)
+	if err != nil {
+		return nil, usage(spec.Address, "its HTTP settings do not work", excerpt(err.Error()))
+	}
+	u.User = nil // sent as a header by the client, never part of an address again
+	request, err := http.NewRequest(http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, usage(spec.Address, "not an address", forms)
+	}
+	// Never OpenMetrics: some python clients then write names that no dialect has.
+	request.Header.Set("Accept", "text/plain;version=0.0.4")
+	request.Header.Set("Accept-Encoding", "gzip")
+	return []Opened{{Target: target, Source: &engine{
+		client:  client,
+		request: request,
+		page:    newPage(spec.Options),
+		limit:   bodyLimit(spec.Options),
+		guess:   !given,
+	}}}, nil
+}
+
+// Poll scrapes the page. The first answer that is no page, at a path nobody
+// asked for, is followed by a look at the other usual ones.
+func (e *engine) Poll(ctx context.Context) (model.Batch, error) {
+	batch, err := e.scrape(ctx, e.request)
+	var fault *FaultError
+	if err == nil || !e.guess || !errors.As(err, &fault) {
+		e.guess = e.guess && err != nil
+		return batch, err
+	}
+	paths := otherPaths[fault.Kind]
+	if len(paths) == 0 {
+		return batch, err
+	}
+	e.guess = false
+	drains := e.drains
+	for _, path := range paths {
+		if batch, ok := e.tryPath(ctx, path); ok {
+			return batch, nil
+		}
+	}
+	if drains {
+		e.request = e.at(ctx, paths[0]) // where the page will be once it is switched on
+	}
+	return model.Batch{}, &FaultError{fault.Kind, fault.Detail + "; tried " + strings.Join(paths, " and ") + " too"}
+}
+
+// otherPaths are tried once where /metrics was our guess. They cost no engine
+// anything. An answer that is no page is not asked for again under /metrics/:
+// TensorRT-LLM empties a queue for each of those.
+var otherPaths = map[model.FaultKind][]string{
+	model.NotFound:   {"/prometheus/metrics", "/metrics/"},
+	model.NotMetrics: {"/prometheus/metrics"},
+}
+
+// tryPath moves the target to another path if there is a page.
+func (e *engine) tryPath(ctx context.Context, path string) (model.Batch, bool) {
+	request := e.at(ctx, path)
+	e.page.note = "found at " + path + ", not at " + defaultPath
+	batch, err := e.scrape(ctx, request)
+	if err != nil {
+		e.page.note = ""
+		return model.Batch{}, false
+	}
+	e.request = request
+	return batch, true
+}
+
+// at is the request for another path of the same server.
+func (e *engine) at(ctx context.Context, path string) *http.Request {
+	request := e.request.Clone(ctx)
+	request.URL.Path = path
+	return request
+}
+
+// bodies are shared by all targets: a body is done with when its page is read.
+var bodies = sync.Pool{New: func() any { return new([]byte) }}
+
+func (e *engine) scrape(ctx context.Context, request *http.Request) (model.Batch, error) {
+	response, err := e.client.Do(request.WithContext(ctx))
+	if err != nil {
+		return model.Batch{}, requestFault(err, request)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return model.Batch{}, answerFault(response)
+	}
+	buf := bodies.Get().(*[]byte)
+	defer func() {
+		if cap(*buf) <= maxPooled {
+			bodies.Put(buf)
+		}
+	}()
+	*buf, err = readBody(response, (*buf)[:0], e.limit)
+	if err != nil {
+		return model.Batch{}, bodyFault(err, len(*buf))
+	}
+	if n := len(*buf); response.ContentLength > int64(n) && response.Header.Get("Content-Encoding") == "" {
+		return model.Batch{}, bodyFault(io.ErrUnexpectedEOF, n)
+	}
+	batch, err := e.page.read(*buf, startOf(response))
+	e.drains = err != nil && hintOf(*buf).drains
+	return batch, err
+}
+
+// startOf is the process start time that a server states beside its page.
+func startOf(response *http.Response) float64 {
+	v, err := strconv.ParseFloat(response.Header.Get(processStarted), 64)
+	if err != nil || !(v > firstStart && v < lastStart) {
+		return math.NaN()
+	}
+	return v
+}
+
+// Close ends the kept connection.
+func (e *engine) Close() error {
+	e.client.CloseIdleConnections()
+	return nil
+}

@@ -1,0 +1,243 @@
+package sources
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"syscall"
+
+	"slotop/model"
+)
+
+// switches say how each engine's metrics page is switched on or where it lies.
+const switches = "vLLM: start without --disable-log-stats; SGLang: --enable-metrics; llama.cpp: --metrics; " +
+	"TensorRT-LLM: /prometheus/metrics with return_perf_metrics: true; Triton: port 8002; Dynamo workers: DYN_SYSTEM_PORT; TGI: /metrics on its own port"
+
+const (
+	needsKey = "set authorization or basic_auth for it in the configuration, or user:password@ in its address"
+	trustIt  = "name its CA in tls_config.ca_file, or accept any certificate with tls_config.insecure_skip_verify"
+)
+
+// requestFault says why a request got no answer. The text is our own: errors of
+// the HTTP client quote addresses.
+func requestFault(err error, request *http.Request) error {
+	if errors.Is(err, context.Canceled) {
+		return context.Canceled
+	}
+	host := request.URL.Host
+	var redirect *redirectError
+	if errors.As(err, &redirect) {
+		return &FaultError{model.Redirected, "redirected to " + excerpt(redirect.to) + ", not followed so that no key leaves " + host + ": give that address if it is the right one"}
+	}
+	if detail := certificateDetail(err); detail != "" {
+		return &FaultError{model.Certificate, detail}
+	}
+	if isTimeout(err) {
+		return &FaultError{model.Timeout, host + " did not answer in time"}
+	}
+	if detail := refusalDetail(err, host); detail != "" {
+		return &FaultError{model.Refused, detail}
+	}
+	return otherFault(err, request)
+}
+
+func isTimeout(err error) bool {
+	var timeout interface{ Timeout() bool }
+	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout()
+}
+
+func certificateDetail(err error) string {
+	var (
+		authority x509.UnknownAuthorityError
+		name      x509.HostnameError
+		invalid   x509.CertificateInvalidError
+		verify    *tls.CertificateVerificationError
+		alert     tls.AlertError
+	)
+	switch {
+	case errors.As(err, &authority):
+		issuer := "an unknown issuer"
+		if authority.Cert != nil && authority.Cert.Issuer.String() != "" {
+			issuer = excerpt(authority.Cert.Issuer.String())
+		}
+		return "certificate not trusted, issued by " + issuer + ": " + trustIt
+	case errors.As(err, &name):
+		return "certificate is for another name: " + excerpt(name.Error()) + ": set tls_config.server_name, or use the name it is for"
+	case errors.As(err, &invalid):
+		return "certificate not valid: " + excerpt(invalid.Error())
+	case errors.As(err, &verify):
+		return "certificate not trusted: " + excerpt(verify.Err.Error()) + ": " + trustIt
+	case errors.As(err, &alert):
+		return "the server ended the TLS handshake (" + excerpt(alert.Error()) + "): it may want a client certificate, tls_config.cert_file and key_file"
+	default:
+		return ""
+	}
+}
+
+func refusalDetail(err error, host string) string {
+	var dns *net.DNSError
+	switch {
+	case errors.As(err, &dns) && dns.IsNotFound:
+		return "no host is named " + excerpt(dns.Name) + ": check the spelling and DNS"
+	case errors.As(err, &dns):
+		return "the name " + excerpt(dns.Name) + " could not be looked up: " + excerpt(dns.Err)
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "nothing listens at " + host + ": is the server running, and is this its port?"
+	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
+		return "no route to " + host
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return host + " closed the connection without an answer"
+	default:
+		return ""
+	}
+}
+
+// otherFault is for what has no word of its own, such as an answer that is not HTTP.
+func otherFault(err error, request *http.Request) error {
+	var header tls.RecordHeaderError
+	if errors.As(err, &header) {
+		return &FaultError{model.Certificate, "the server does not speak TLS: write http://"}
+	}
+	var wrapped *url.Error
+	if errors.As(err, &wrapped) {
+		err = wrapped.Err // without the address
+	}
+	text := err.Error()
+	switch {
+	case strings.Contains(text, `malformed HTTP response "\x15\x03`):
+		return &FaultError{model.Malformed, "the server speaks TLS: write https://"}
+	case strings.Contains(text, "server gave HTTP response to HTTPS client"):
+		return &FaultError{model.Certificate, "the server does not speak TLS: write http://"}
+	}
+	return &FaultError{model.Malformed, excerpt(text)}
+}
+
+// bodyFault says why a page ended early, after n bytes.
+func bodyFault(err error, n int) error {
+	if fault := (*FaultError)(nil); errors.As(err, &fault) {
+		return fault
+	}
+	if errors.Is(err, context.Canceled) {
+		return context.Canceled
+	}
+	if isTimeout(err) {
+		return &FaultError{model.Timeout, fmt.Sprintf("the page did not end in time, after %d bytes", n)}
+	}
+	if encoding := (*encodingError)(nil); errors.As(err, &encoding) {
+		return &FaultError{model.UnsupportedPage, "the page is compressed as " + excerpt(encoding.encoding) + ", which was not asked for"}
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) {
+		return &FaultError{model.Malformed, fmt.Sprintf("the page was cut off after %d bytes", n)}
+	}
+	return &FaultError{model.Malformed, fmt.Sprintf("the page could not be read past byte %d: %s", n, excerpt(err.Error()))}
+}
+
+// answerFault is what a status other than 200 means for someone who wants a page.
+func answerFault(response *http.Response) error {
+	body := errorBody(response)
+	code := response.StatusCode
+	status := fmt.Sprintf("%d at %s", code, excerpt(response.Request.URL.Path))
+	if hint := hintOf(body); hint.text != "" {
+		return &FaultError{kindOfStatus(code), status + ": " + hint.text}
+	}
+	kind := kindOfStatus(code)
+	switch kind {
+	case model.Denied:
+		// No excerpt: servers like to quote the key they refuse.
+		if response.Request.Header.Get("Authorization") != "" {
+			return &FaultError{kind, fmt.Sprintf("%d: the key was not accepted: %s", code, needsKey)}
+		}
+		return &FaultError{kind, fmt.Sprintf("%d: needs a key: %s", code, needsKey)}
+	case model.NotFound:
+		return &FaultError{kind, status + ": metrics not enabled or other path (" + switches + ")"}
+	case model.NotMetrics:
+		return &FaultError{kind, status + ": an answer without a page"}
+	default:
+		return &FaultError{kind, status + quoted(body, response.Request)}
+	}
+}
+
+func kindOfStatus(code int) model.FaultKind {
+	switch {
+	case code == http.StatusUnauthorized, code == http.StatusForbidden, code == http.StatusProxyAuthRequired:
+		return model.Denied
+	case code == http.StatusNotFound, code == http.StatusMethodNotAllowed, code == http.StatusGone, code == http.StatusNotImplemented:
+		return model.NotFound
+	case code >= 300 && code < 400:
+		return model.Redirected
+	case code == http.StatusNotAcceptable:
+		return model.UnsupportedPage
+	case code < 300:
+		return model.NotMetrics
+	default:
+		return model.Refused
+	}
+}
+
+// errorBody is the start of an answer's text, empty where it cannot be had.
+func errorBody(response *http.Response) []byte {
+	body, err := readBody(response, nil, maxErrorBody)
+	if fault := (*FaultError)(nil); err != nil && !errors.As(err, &fault) {
+		return nil
+	}
+	return body[:min(len(body), maxErrorBody)]
+}
+
+// quoted is the start of foreign text. Some servers quote the key that they
+// were sent: then there is no excerpt at all.
+func quoted(body []byte, sent *http.Request) string {
+	text := string(body)
+	for _, secret := range secretsIn(sent) {
+		if secret != "" && strings.Contains(text, secret) {
+			return ""
+		}
+	}
+	if text = excerpt(text); text == "" {
+		return ""
+	}
+	return ": " + text
+}
+
+// shortValue is the length below which a header's value, or a query's, is taken
+// for a word such as a tenant's name. A key is never that short.
+const shortValue = 6
+
+// secretsIn is everything in a request that an answer must not be quoted with.
+func secretsIn(sent *http.Request) []string {
+	var secrets []string
+	for name, values := range sent.Header {
+		for _, v := range values {
+			switch {
+			case name == "Authorization":
+				secrets = append(secrets, keysIn(v)...)
+			case name != "Accept" && name != "Accept-Encoding" && name != "User-Agent" && len(v) >= shortValue:
+				secrets = append(secrets, v)
+			}
+		}
+	}
+	for name, values := range sent.URL.Query() {
+		if isSecretName(name) {
+			secrets = append(secrets, values...)
+		}
+	}
+	return secrets
+}
+
+// keysIn is the token after the scheme, and the password inside a basic one.
+func keysIn(authorization string) []string {
+	scheme, token, _ := strings.Cut(authorization, " ")
+	keys := []string{token}
+	if plain, err := base64.StdEncoding.DecodeString(token); err == nil && strings.EqualFold(scheme, "basic") {
+		_, password, _ := strings.Cut(string(plain), ":")
+		keys = append(keys, password)
+	}
+	return keys
+}

@@ -1,0 +1,206 @@
+package sources
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"slotop/model"
+	"slotop/sources/dialect"
+	"slotop/sources/expo"
+)
+
+// page turns the pages of one target into batches: scanner, dialect, samples.
+// Every kind that has page text reads it through here.
+type page struct {
+	dialects *dialect.Set
+	scanner  *expo.Scanner
+
+	generation int           // of the scanner's page that plan and starts were made for
+	plan       *dialect.Plan // nil while no dialect claims the page
+	starts     processStart
+	samples    []model.Sample // reused: a batch is valid until the next poll
+
+	note    string       // what the source itself has to say of the page
+	verdict string       // what stricter readers say against it
+	from    *model.About // what about was made from: the plan's, or nil
+	about   *model.About
+}
+
+func newPage(opt Options) *page {
+	return &page{dialects: opt.Dialects, scanner: expo.NewScanner(opt.Limits)}
+}
+
+// read is one poll's page. started is the process start time in Unix seconds
+// where it came beside the page, else NaN.
+func (p *page) read(body []byte, started float64) (model.Batch, error) {
+	scanned, err := p.scanner.Scan(body)
+	if err != nil {
+		return model.Batch{}, pageFault(err, body)
+	}
+	if scanned.Generation != p.generation || scanned.New > 0 {
+		p.compile(scanned)
+	}
+	p.samples = p.samples[:0]
+	if p.plan != nil {
+		p.samples = p.plan.Read(scanned, p.samples)
+	}
+	p.addStart(scanned, started)
+	return model.Batch{
+		Samples:  p.samples,
+		About:    p.describe(scanned),
+		BadLines: scanned.Bad,
+		FirstBad: badLines(scanned),
+		Dropped:  scanned.Dropped,
+	}, nil
+}
+
+// compile looks names up again. That is only needed when series appeared: an
+// index keeps its meaning within a generation.
+func (p *page) compile(scanned *expo.Page) {
+	if scanned.Generation != p.generation {
+		p.generation, p.verdict = scanned.Generation, scanned.Verdict
+	}
+	p.plan, p.about, p.from = nil, nil, nil
+	if d, ok := p.dialects.Detect(scanned); ok {
+		p.plan = d.Compile(scanned)
+	}
+	p.starts = findStart(scanned)
+}
+
+func (p *page) addStart(scanned *expo.Page, started float64) {
+	if math.IsNaN(started) {
+		started = p.starts.read(scanned)
+	}
+	if math.IsNaN(started) || slices.ContainsFunc(p.samples, isStart) {
+		return
+	}
+	p.samples = append(p.samples, model.Sample{Signal: model.ProcessStart, Kind: model.Gauge, Value: started})
+}
+
+func isStart(s model.Sample) bool { return s.Signal == model.ProcessStart }
+
+// describe hands out the same pointer until something in it changes.
+func (p *page) describe(scanned *expo.Page) *model.About {
+	var from *model.About
+	if p.plan != nil {
+		from = p.plan.About(scanned)
+	}
+	if p.about != nil && p.from == from {
+		return p.about
+	}
+	p.from = from
+	notes := p.notes()
+	switch {
+	case from == nil:
+		p.about = &model.About{Notes: append(notes, lookOf(scanned))}
+	case len(notes) == 0:
+		p.about = from
+	default:
+		about := *from
+		about.Notes = append(notes, from.Notes...)
+		p.about = &about
+	}
+	return p.about
+}
+
+// notes are what is to be said of the page itself, whatever is on it.
+func (p *page) notes() []string {
+	var notes []string
+	if p.note != "" {
+		notes = append(notes, p.note)
+	}
+	if p.verdict != "" {
+		notes = append(notes, "stricter readers refuse this page: "+excerpt(p.verdict))
+	}
+	return notes
+}
+
+// badLines is "2 lines skipped (5, 8): line 5: why: excerpt", "" when all were read.
+func badLines(scanned *expo.Page) string {
+	if scanned.Bad == 0 || len(scanned.BadLines) == 0 {
+		return ""
+	}
+	first := scanned.BadLines[0]
+	if scanned.Bad == 1 {
+		return fmt.Sprintf("1 line skipped (%d): %s: %s", first.Line, first.Why, first.Excerpt)
+	}
+	var numbers strings.Builder
+	for i, b := range scanned.BadLines {
+		if i > 0 {
+			numbers.WriteString(", ")
+		}
+		fmt.Fprint(&numbers, b.Line)
+	}
+	if scanned.Bad > len(scanned.BadLines) {
+		numbers.WriteString(", …")
+	}
+	return fmt.Sprintf("%d lines skipped (%s): line %d: %s: %s", scanned.Bad, &numbers, first.Line, first.Why, first.Excerpt)
+}
+
+// pageFault is why a body is no metrics page.
+func pageFault(err error, body []byte) error {
+	var oversized *expo.OversizedError
+	if errors.As(err, &oversized) {
+		return &FaultError{model.Oversized, excerpt(err.Error())}
+	}
+	var not *expo.NotMetricsError
+	if !errors.As(err, &not) {
+		return &FaultError{model.Malformed, excerpt(err.Error())}
+	}
+	detail := "not a metrics page but " + not.What
+	if hint := hintOf(body); hint.text != "" {
+		return &FaultError{model.NotMetrics, detail + ": " + hint.text}
+	}
+	if not.Excerpt != "" {
+		detail += fmt.Sprintf(" (%s)", not.Excerpt)
+	}
+	return &FaultError{model.NotMetrics, detail + ": check the path, usually /metrics"}
+}
+
+// processStart is where a page tells when its process started: one series named
+// process_start_time_seconds, else the earliest of the _created series, which is
+// close to it and moves with a restart.
+type processStart struct {
+	exact   int // index, -1 for none
+	created []int
+}
+
+func findStart(scanned *expo.Page) processStart {
+	s := processStart{exact: -1}
+	several := false
+	for i, series := range scanned.Series {
+		switch {
+		case series.Name == "process_start_time_seconds":
+			several = s.exact >= 0
+			s.exact = i
+		case strings.HasSuffix(series.Name, "_created"):
+			s.created = append(s.created, i)
+		}
+	}
+	if several { // several processes share the page: none of them is the server
+		return processStart{exact: -1}
+	}
+	return s
+}
+
+// The Unix seconds that a start time may have: from 2001 to 2286.
+const firstStart, lastStart = 1e9, 1e10
+
+// read is the start time on this page, NaN where it shows none.
+func (s processStart) read(scanned *expo.Page) float64 {
+	if s.exact >= 0 {
+		if v := scanned.Values[s.exact]; v > firstStart && v < lastStart {
+			return v
+		}
+	}
+	earliest := math.NaN()
+	for _, i := range s.created {
+		if v := scanned.Values[i]; v > firstStart && v < lastStart && !(v >= earliest) {
+			earliest = v
+		}
+	}
+	return earliest
+}

@@ -1,0 +1,219 @@
+package sources_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"slotop/model"
+	"slotop/sources"
+	"slotop/sources/dialect"
+	"slotop/sources/sourcetest/shared"
+)
+
+// builtin is loaded once for the whole corpus.
+var builtin = sync.OnceValues(dialect.Builtin)
+
+// pollAll polls a target until it ends.
+func pollAll(t *testing.T, args ...string) ([]model.Batch, []error) {
+	t.Helper()
+	set, err := builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened, err := sources.Resolve(t.Context(), args, sources.Options{Dialects: set})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var batches []model.Batch
+	var errs []error
+	for {
+		b, err := opened[0].Source.Poll(t.Context())
+		if errors.Is(err, io.EOF) {
+			return batches, errs
+		}
+		b.Samples = append([]model.Sample(nil), b.Samples...)
+		batches, errs = append(batches, b), append(errs, err)
+	}
+}
+
+func TestBadLinesAreCountedAndShown(t *testing.T) {
+	many := strings.Repeat("no value\n", 40)
+	tests := []struct {
+		name, page string
+		n          int
+		first      string
+	}{
+		{"none", enginePage, 0, ""},
+		{"one", enginePage + "broken{\n", 1, "1 line skipped (17): "},
+		{"two", "broken{\n" + enginePage + "half 1 2 3 4\n", 2, "2 lines skipped (1, 18): line 1: "},
+		{"many", many + enginePage, 40, "40 lines skipped (1, 2, "},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			batches, _ := pollAll(t, savedPages(t, tc.page)...)
+			b := batches[0]
+			if b.BadLines != tc.n || !strings.HasPrefix(b.FirstBad, tc.first) || tc.n == 0 && b.FirstBad != "" {
+				t.Errorf("got %d: %q", b.BadLines, b.FirstBad)
+			}
+			if tc.n > 20 && !strings.Contains(b.FirstBad, ", …): line 1: ") {
+				t.Errorf("got %q", b.FirstBad)
+			}
+			if running(t, b) != 4 {
+				t.Error("the rest of the page is lost")
+			}
+		})
+	}
+}
+
+// TestCaseOC10Note is the part of that case that one poll shows: the target is
+// up and the lines are named.
+func TestCaseOC10Note(t *testing.T) {
+	batches, errs := pollAll(t, filepath.Join(shared.Dir(t, "cases/files"), "one-bad-line.prom"))
+	if errs[0] != nil || running(t, batches[0]) != 4 {
+		t.Fatalf("got %v", errs[0])
+	}
+	if got := batches[0].FirstBad; !strings.HasPrefix(got, "2 lines skipped (5, 8): line 5: ") {
+		t.Errorf("got %q", got)
+	}
+	batches, errs = pollAll(t, filepath.Join(shared.Dir(t, "cases/files"), "repeated-type.prom"))
+	if errs[0] != nil || batches[0].BadLines != 0 || batches[0].FirstBad != "" {
+		t.Errorf("got %v, %q", errs[0], batches[0].FirstBad)
+	}
+}
+
+func TestProcessStart(t *testing.T) {
+	without := strings.Replace(enginePage, "process_start_time_seconds 1.75e+09\n", "", 1)
+	tests := []struct {
+		name, page string
+		want       float64
+	}{
+		{"as exported", enginePage, 1.75e9},
+		{"none", without, 0},
+		{"earliest created", without + "a_created 1.76e+09\nb_created{x=\"1\"} 1.7500001e+09\nb_created{x=\"2\"} 1.77e+09\n", 1.7500001e9},
+		{"exported wins", enginePage + "a_created 1.74e+09\n", 1.75e9},
+		{"not a time", without + "jobs_created 17\n", 0},
+		{"two processes", enginePage + "process_start_time_seconds{pid=\"7\"} 1.76e+09\n", 0},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			batches, _ := pollAll(t, savedPages(t, tc.page)...)
+			if got := started(batches[0]); got != tc.want {
+				t.Errorf("got %v, want %v", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestAboutKeepsItsPointer(t *testing.T) {
+	for name, page := range map[string]string{"known": enginePage, "unknown": "node_load1 3\n"} {
+		t.Run(name, func(t *testing.T) {
+			batches, _ := pollAll(t, savedPages(t, page, page, page+"another 1\n", page)...)
+			if batches[0].About == nil || batches[0].About != batches[1].About {
+				t.Error("the same page is described anew")
+			}
+			if batches[2].About != batches[3].About {
+				t.Error("a page without news is described anew")
+			}
+		})
+	}
+}
+
+func TestUnknownPagesAreUpAndNamed(t *testing.T) {
+	tests := []struct{ page, want string }{
+		{"node_load1 3\ngo_goroutines 7\n", "the host exporter (node_exporter) (2 series, such as node_load1)"},
+		{"go_goroutines 7\n", "a Go program"},
+		{"DCGM_FI_DEV_GPU_UTIL{gpu=\"0\"} 3\n", "dcgm-exporter"},
+		{"acme_jobs 7\n", "no engine that slotop knows (1 series, such as acme_jobs)"},
+		{"# HELP a nothing yet\n# TYPE a counter\n", "without a single series"},
+	}
+	for _, tc := range tests {
+		batches, errs := pollAll(t, savedPages(t, tc.page)...)
+		b := batches[0]
+		if errs[0] != nil || b.About == nil || b.About.Engine != "" {
+			t.Errorf("%q: got %v, %+v", tc.page, errs[0], b.About)
+			continue
+		}
+		if got := strings.Join(b.About.Notes, "; "); !strings.Contains(got, tc.want) {
+			t.Errorf("%q: got %q, want %q", tc.page, got, tc.want)
+		}
+	}
+}
+
+func TestAPageThatChangesItsServer(t *testing.T) {
+	batches, errs := pollAll(t, savedPages(t, "node_load1 3\n", enginePage, "<html>", enginePage)...)
+	if errs[0] != nil || errs[1] != nil || errs[3] != nil {
+		t.Fatalf("got %v", errs)
+	}
+	if batches[0].About.Engine != "" || batches[1].About.Engine != "vllm" {
+		t.Errorf("got %q, then %q", batches[0].About.Engine, batches[1].About.Engine)
+	}
+	wantFault(t, errs[2], model.NotMetrics)
+	if running(t, batches[3]) != 4 {
+		t.Error("the target does not come back")
+	}
+}
+
+func TestSavedPagesThatCannotBeRead(t *testing.T) {
+	names := savedPages(t, enginePage, enginePage)
+	opened := resolve(t, append(names, filepath.Dir(names[0])+"/a.prom")...)
+	if err := os.Remove(names[1]); err != nil {
+		t.Fatal(err)
+	}
+	var words []string
+	for {
+		_, err := opened[0].Source.Poll(t.Context())
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		word := "good"
+		if fault := (*sources.FaultError)(nil); errors.As(err, &fault) {
+			word = string(fault.Kind)
+		}
+		words = append(words, word)
+	}
+	if got := strings.Join(words, " "); got != "good not_found good" {
+		t.Errorf("got %s", got)
+	}
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := opened[0].Source.Poll(cancelled); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestCorpusEndsInAWordOrSamples: whatever a file holds, reading it as a page
+// ends in samples, a note or a fault, never in a panic or silence.
+func TestCorpusEndsInAWordOrSamples(t *testing.T) {
+	for _, dir := range []string{"corpus/engines", "corpus/captures/*", "corpus/gateways/*", "corpus/gpu/*", "cases/files"} {
+		root, pattern := filepath.Split(filepath.FromSlash(dir))
+		files, err := filepath.Glob(filepath.Join(shared.Dir(t, filepath.ToSlash(root)), pattern, "*.*"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %d files, %v", dir, len(files), err)
+		}
+		for _, file := range files {
+			batches, errs := pollAll(t, file)
+			if err := errs[0]; err != nil {
+				var fault *sources.FaultError
+				if !errors.As(err, &fault) || fault.Kind != model.NotMetrics {
+					t.Errorf("%s: %v", file, err)
+				}
+				if filepath.Ext(file) == ".prom" {
+					t.Errorf("%s is refused: %v", filepath.Base(file), err)
+				}
+				checkForeignText(t, err.Error())
+				continue
+			}
+			b := batches[0]
+			if b.About == nil || b.About.Engine == "" && len(b.About.Notes) == 0 {
+				t.Errorf("%s: neither known nor named", file)
+			}
+			checkForeignText(t, b.FirstBad)
+		}
+	}
+}

@@ -1,0 +1,222 @@
+package sources
+
+import (
+	"context"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"time"
+
+	"slotop/model"
+)
+
+// RunOptions are the settings of a live run.
+type RunOptions struct {
+	Every   time.Duration // between two good polls of a target; 0 for DefaultEvery
+	Timeout time.Duration // of one poll; 0 for min(Every, 5 s), but at least 1 s
+	Seed    uint64        // of the jitter
+}
+
+// DefaultEvery is the poll interval where none is chosen.
+const DefaultEvery = 2 * time.Second
+
+const (
+	maxTimeout = 5 * time.Second
+	minTimeout = time.Second
+
+	// slack is how much too early a poll may start to share a wake-up with others.
+	slack = 10 * time.Millisecond
+	// shortTick and longTick bound the time between ticks while batches come in,
+	// and longTick is also the time between ticks when none do.
+	shortTick = 100 * time.Millisecond
+	longTick  = time.Second
+	// tickShare keeps what ticks cost, fold and all, to one part in so many of
+	// the time: a large fleet's frames come less often.
+	tickShare = 20
+)
+
+// Run polls targets until ctx ends, or every source has ended, and closes them.
+// It owns every timer: nothing else in the library waits or reads a clock.
+//
+// Each target has at most one poll under way, and a slow one delays no other:
+// what bounds concurrency is the spread of the polls, not a queue. emit is
+// called on the caller's goroutine only. A batch is valid until emit returns,
+// and its target is polled again only after that. Ticks follow batches after at
+// most shortTick, less often where they are costly, and come at least each
+// longTick. When Run returns, no goroutine of it is left and nothing is
+// requested any more. The error is nil when ctx ended the run.
+func Run(ctx context.Context, targets []Opened, opt RunOptions, emit func(model.Input)) (err error) {
+	defer func() { err = errors.Join(err, CloseAll(targets)) }()
+	r := newRun(targets, opt, emit)
+	// The second deferred call runs first: no poll outlives its source.
+	ctx, stop := context.WithCancel(ctx)
+	defer r.wait()
+	defer stop()
+	r.loop(ctx)
+	return nil
+}
+
+type run struct {
+	emit    func(model.Input)
+	timeout time.Duration
+	rng     *rand.Rand
+	start   time.Time
+
+	polled  []*polled
+	answers chan answer // room for one of each target, so that no poll blocks on it
+	flying  int         // polls under way
+	left    int         // sources that have not ended
+
+	last     time.Duration // stamp of the last input: inputs never go back in time
+	lastTick time.Duration
+	tickGap  time.Duration
+	fresh    bool // batches came since the last tick
+}
+
+// polled is one target on the schedule.
+type polled struct {
+	Opened
+	pace pace
+	due  time.Duration
+}
+
+// answer is one poll's end.
+type answer struct {
+	from           *polled
+	batch          model.Batch
+	err            error
+	started, ended time.Time
+}
+
+func newRun(targets []Opened, opt RunOptions, emit func(model.Input)) *run {
+	if opt.Every <= 0 {
+		opt.Every = DefaultEvery
+	}
+	if opt.Timeout <= 0 {
+		opt.Timeout = max(minTimeout, min(opt.Every, maxTimeout))
+	}
+	r := &run{
+		emit:    emit,
+		timeout: opt.Timeout,
+		rng:     rand.New(rand.NewPCG(opt.Seed, 0)),
+		start:   time.Now(),
+		answers: make(chan answer, len(targets)),
+		left:    len(targets),
+		tickGap: shortTick,
+	}
+	for i, t := range targets {
+		r.polled = append(r.polled, &polled{Opened: t, pace: newPace(t.Target.ID, opt.Every), due: firstPoll(i, len(targets))})
+	}
+	return r
+}
+
+// loop starts polls, takes their answers and ticks.
+func (r *run) loop(ctx context.Context) {
+	r.tick()
+	r.lastTick = -shortTick // the first batch is shown at once
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for ctx.Err() == nil && r.left > 0 {
+		r.startDue(ctx)
+		if r.now() >= r.tickDue() {
+			r.tick()
+		}
+		timer.Reset(r.nextWake() - r.now())
+		select {
+		case <-ctx.Done():
+		case <-timer.C:
+		case a := <-r.answers:
+			r.flying--
+			r.take(ctx, a)
+		}
+	}
+	if ctx.Err() == nil && r.fresh {
+		r.tick()
+	}
+}
+
+func (r *run) wait() {
+	for ; r.flying > 0; r.flying-- {
+		<-r.answers
+	}
+}
+
+func (r *run) now() time.Duration { return time.Since(r.start) }
+
+func (r *run) startDue(ctx context.Context) {
+	before := r.now() + slack
+	for _, p := range r.polled {
+		if p.due > before {
+			continue
+		}
+		p.due = never
+		r.flying++
+		go r.poll(ctx, p)
+	}
+}
+
+// poll runs on a goroutine of its own and touches only its own target.
+func (r *run) poll(ctx context.Context, p *polled) {
+	a := answer{from: p, started: time.Now()}
+	ctx, cancel := context.WithTimeout(ctx, r.timeout)
+	defer cancel()
+	a.batch, a.err = pollOnce(ctx, p.Source, a.started.Sub(r.start))
+	a.ended = time.Now()
+	r.answers <- a
+}
+
+// take passes a poll's outcome on and decides when the next one is.
+func (r *run) take(ctx context.Context, a answer) {
+	if ctx.Err() != nil {
+		return // its failure may be the end of the run and nothing else
+	}
+	if errors.Is(a.err, io.EOF) {
+		r.left--
+		return
+	}
+	batch := outcome(a.batch, a.err)
+	batch.Target = a.from.Target.ID
+	batch.Took = a.ended.Sub(a.started)
+	r.send(a.ended, &batch)
+	r.fresh = true
+	ended := a.ended.Sub(r.start)
+	if batch.Fault != nil {
+		a.from.due = a.from.pace.afterFault(batch.Fault.Kind, ended, r.rng.Float64())
+		return
+	}
+	a.from.due = a.from.pace.afterGood(a.started.Sub(r.start), ended)
+}
+
+// send stamps an input. A poll is stamped with its end, which is when its
+// numbers were nearest to true: a busy server writes its page last.
+func (r *run) send(at time.Time, batch *model.Batch) {
+	mono := max(at.Sub(r.start), r.last)
+	r.last = mono
+	r.emit(model.Input{At: model.Instant{Wall: at.Round(0), Mono: mono}, Batch: batch})
+}
+
+func (r *run) tick() {
+	before := time.Now()
+	r.send(before, nil)
+	cost := time.Since(before)
+	r.lastTick = before.Sub(r.start)
+	r.tickGap = max(shortTick, min(cost*tickShare, longTick))
+	r.fresh = false
+}
+
+func (r *run) tickDue() time.Duration {
+	if r.fresh {
+		return r.lastTick + r.tickGap
+	}
+	return r.lastTick + longTick
+}
+
+// nextWake scans all targets: at thousands of them that is still far cheaper
+// than the polls it wakes for.
+func (r *run) nextWake() time.Duration {
+	next := r.tickDue()
+	for _, p := range r.polled {
+		next = min(next, p.due)
+	}
+	return next
+}

@@ -1,0 +1,199 @@
+package sources
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"slotop/model"
+)
+
+var pagesKind = Kind{
+	Name:    "pages",
+	Doc:     "saved metrics pages, one poll each; a directory's *.prom files in name order",
+	Example: "captures/monday/",
+	Match:   exists,
+	Open:    openPages,
+}
+
+var tapeKind = Kind{
+	Name:    "tape",
+	Doc:     "a recording made by slotop record",
+	Example: "monday.tape",
+	Match:   IsTape,
+	Open: func(_ context.Context, spec Spec) ([]Opened, error) {
+		return nil, &TapeError{Path: spec.Address}
+	},
+}
+
+// IsTape reports whether a target argument names a recording.
+func IsTape(arg string) bool {
+	return !strings.Contains(arg, "://") && strings.EqualFold(filepath.Ext(arg), ".tape")
+}
+
+// TapeError says that a target is a recording: it holds inputs, not a world to
+// poll, so whoever wants it opens it as a tape.
+type TapeError struct{ Path string }
+
+func (e *TapeError) Error() string {
+	return fmt.Sprintf("target %q: a tape cannot stand beside other targets: give it alone, or run slotop replay", e.Path)
+}
+
+// pages plays saved pages, one a poll.
+type pages struct {
+	page  *page
+	limit int
+	files []string // in the order of their polls
+	next  int
+}
+
+var _ Source = (*pages)(nil)
+
+func openPages(_ context.Context, spec Spec) ([]Opened, error) {
+	if isDir(spec.Address) {
+		return openDirectory(spec)
+	}
+	files := append([]string{spec.Address}, spec.More...)
+	return []Opened{openRow(spec.Options, filepath.Clean(spec.Address), rowName(files), files)}, nil
+}
+
+func openRow(opt Options, id, name string, files []string) Opened {
+	return Opened{
+		Target: model.Target{ID: model.TargetID(filepath.ToSlash(id)), Name: name, Kind: engineKind.Name},
+		Source: &pages{page: newPage(opt), limit: bodyLimit(opt), files: files},
+		Saved:  true,
+	}
+}
+
+// rowName is the directory that several files share, else the first file's name.
+func rowName(files []string) string {
+	dir := filepath.Dir(files[0])
+	for _, f := range files {
+		if len(files) == 1 || filepath.Dir(f) != dir {
+			return filepath.Base(files[0])
+		}
+	}
+	return baseOf(dir)
+}
+
+// baseOf is a directory's own name, also for "." and "..".
+func baseOf(dir string) string {
+	if abs, err := filepath.Abs(dir); err == nil {
+		dir = abs
+	}
+	return filepath.Base(dir)
+}
+
+// openDirectory reads a directory's *.prom files as one target. Where a capture
+// holds pages of a second server beside the first (007.prom, 007.sim.prom) each
+// server is a target: their counters must not be taken for one another's.
+func openDirectory(spec Spec) ([]Opened, error) {
+	files, err := filepath.Glob(filepath.Join(globQuote(spec.Address), "*.prom"))
+	if err != nil {
+		return nil, fmt.Errorf("list %s: %w", spec.Address, err)
+	}
+	if len(files) == 0 {
+		return nil, usage(spec.Address, "a directory without *.prom files", "name the files, or another directory")
+	}
+	dir, name := filepath.Clean(spec.Address), baseOf(spec.Address)
+	var opened []Opened
+	for _, part := range partsOf(files) {
+		if part.name == "" {
+			opened = append(opened, openRow(spec.Options, dir, name, part.files))
+			continue
+		}
+		id := filepath.Join(dir, "*."+part.name+".prom")
+		opened = append(opened, openRow(spec.Options, id, name+"/"+part.name, part.files))
+	}
+	return opened, nil
+}
+
+// globQuote lets a directory's name hold the characters of a pattern.
+func globQuote(dir string) string {
+	return strings.NewReplacer(`[`, `\[`, `*`, `\*`, `?`, `\?`).Replace(dir)
+}
+
+type part struct {
+	name  string
+	files []string
+}
+
+// secondServer is a page's name with a word between its poll and the ending.
+var secondServer = regexp.MustCompile(`^([^.]*[0-9])\.([A-Za-z][A-Za-z0-9_-]*)\.prom$`)
+
+// partsOf groups a directory's files by the server they came from, in the order
+// of first appearance. A word counts as a server only where the same poll also
+// has a page without it, in this directory.
+func partsOf(files []string) []part {
+	plain := map[string]bool{}
+	for _, f := range files {
+		plain[filepath.Base(f)] = true
+	}
+	second := map[string]bool{}
+	for _, f := range files {
+		if m := secondServer.FindStringSubmatch(filepath.Base(f)); m != nil && plain[m[1]+".prom"] {
+			second[m[2]] = true
+		}
+	}
+	var parts []part
+	at := map[string]int{}
+	for _, f := range files {
+		name := ""
+		if m := secondServer.FindStringSubmatch(filepath.Base(f)); m != nil && second[m[2]] {
+			name = m[2]
+		}
+		i, ok := at[name]
+		if !ok {
+			i, at[name] = len(parts), len(parts)
+			parts = append(parts, part{name: name})
+		}
+		parts[i].files = append(parts[i].files, f)
+	}
+	return parts
+}
+
+// Poll reads the next file; after the last it returns io.EOF.
+func (p *pages) Poll(ctx context.Context) (model.Batch, error) {
+	if err := ctx.Err(); err != nil {
+		return model.Batch{}, err
+	}
+	if p.next >= len(p.files) {
+		return model.Batch{}, io.EOF
+	}
+	name := p.files[p.next]
+	p.next++
+	f, err := os.Open(name)
+	if err != nil {
+		return model.Batch{}, fileFault(err)
+	}
+	defer f.Close()
+	body, err := readAll(f, nil, p.limit)
+	if err != nil {
+		return model.Batch{}, fileFault(err)
+	}
+	return p.page.read(body, math.NaN())
+}
+
+func fileFault(err error) error {
+	if fault := (*FaultError)(nil); errors.As(err, &fault) {
+		return fault
+	}
+	kind := model.Malformed
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		kind = model.NotFound
+	case errors.Is(err, fs.ErrPermission):
+		kind = model.Denied
+	}
+	return &FaultError{kind, excerpt(err.Error())}
+}
+
+// Close has nothing to release: a file is open only while it is read.
+func (p *pages) Close() error { return nil }

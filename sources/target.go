@@ -1,0 +1,236 @@
+package sources
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/prometheus/common/config"
+
+	"slotop/model"
+	"slotop/sources/dialect"
+	"slotop/sources/expo"
+)
+
+// Options apply to every target that is opened with them.
+type Options struct {
+	HTTP     *config.HTTPClientConfig // keys, TLS, headers and proxy; nil for none
+	Dialects *dialect.Set             // nil for the built-in ones
+	Limits   expo.Limits              // of one page; zero for the defaults
+	Version  string                   // of slotop, for the User-Agent
+}
+
+// UsageError is a target argument that cannot be meant as it stands.
+type UsageError struct {
+	Arg     string // without credentials
+	Problem string
+	Try     string
+}
+
+func (e *UsageError) Error() string {
+	s := fmt.Sprintf("target %q: %s", e.Arg, e.Problem)
+	if e.Try != "" {
+		s += ": " + e.Try
+	}
+	return s
+}
+
+func usage(arg, problem, try string) *UsageError {
+	return &UsageError{Arg: Redact(arg), Problem: problem, Try: try}
+}
+
+// Resolve opens what TARGET arguments mean. Page files in a row are one target,
+// one poll each. The names of the opened targets are unique and short, and
+// neither name nor ID holds a credential. What cannot be meant is a *UsageError,
+// one for each such argument; a tape is a *TapeError.
+func Resolve(ctx context.Context, args []string, opt Options) ([]Opened, error) {
+	var specs []Spec
+	for _, arg := range args {
+		row := len(specs) - 1
+		if isPage(arg) && row >= 0 && isPage(specs[row].Address) {
+			specs[row].More = append(specs[row].More, arg)
+			continue
+		}
+		specs = append(specs, Spec{Address: arg, Options: opt})
+	}
+	return Open(ctx, specs)
+}
+
+// Open opens targets whose settings differ, as in a configuration file.
+func Open(ctx context.Context, specs []Spec) ([]Opened, error) {
+	if len(specs) == 0 {
+		return nil, &UsageError{Problem: "none given", Try: "name one, such as localhost:8000, or run slotop demo"}
+	}
+	opened, err := openAll(ctx, specs)
+	if err == nil {
+		err = settle(opened)
+	}
+	if err != nil {
+		return nil, errors.Join(err, CloseAll(opened))
+	}
+	return opened, nil
+}
+
+func openAll(ctx context.Context, specs []Spec) ([]Opened, error) {
+	var builtin *dialect.Set // built once, and only where it is needed
+	var opened []Opened
+	var errs []error
+	for _, spec := range specs {
+		if spec.Options.Dialects == nil {
+			if builtin == nil {
+				set, err := dialect.Builtin()
+				if err != nil {
+					return opened, fmt.Errorf("load the engine dialects: %w", err)
+				}
+				builtin = set
+			}
+			spec.Options.Dialects = builtin
+		}
+		got, err := open(ctx, spec)
+		opened = append(opened, got...)
+		errs = append(errs, err)
+	}
+	return opened, errors.Join(errs...)
+}
+
+func open(ctx context.Context, spec Spec) ([]Opened, error) {
+	kind, ok := kindOf(spec.Address)
+	if !ok {
+		return nil, notATarget(spec.Address)
+	}
+	opened, err := kind.Open(ctx, spec)
+	if spec.Name == "" {
+		return opened, err
+	}
+	for i := range opened {
+		opened[i].Target.Name = spec.Name
+		if len(opened) > 1 {
+			opened[i].Target.Name = fmt.Sprintf("%s/%d", spec.Name, i)
+		}
+	}
+	return opened, err
+}
+
+// isPage reports whether an argument is a single saved page.
+func isPage(arg string) bool {
+	kind, ok := kindOf(arg)
+	return ok && kind.Name == pagesKind.Name && !isDir(arg)
+}
+
+// CloseAll closes every source and joins what went wrong.
+func CloseAll(targets []Opened) error {
+	errs := make([]error, 0, len(targets))
+	for _, t := range targets {
+		errs = append(errs, t.Source.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// settle refuses what cannot run together and makes names unique.
+func settle(opened []Opened) error {
+	seen := map[model.TargetID]bool{}
+	saved := 0
+	for _, o := range opened {
+		if seen[o.Target.ID] {
+			return usage(string(o.Target.ID), "given twice", "name it once: its load would count double")
+		}
+		seen[o.Target.ID] = true
+		if o.Saved {
+			saved++
+		}
+	}
+	if saved > 0 && saved < len(opened) {
+		return &UsageError{
+			Arg:     firstSaved(opened),
+			Problem: "saved pages play on their own clock and cannot stand beside live targets",
+			Try:     "run slotop once for each",
+		}
+	}
+	nameApart(opened)
+	return nil
+}
+
+func firstSaved(opened []Opened) string {
+	for _, o := range opened {
+		if o.Saved {
+			return string(o.Target.ID)
+		}
+	}
+	return ""
+}
+
+// nameApart lengthens names that occur twice: first to the whole ID, and where
+// the user chose the same name twice, by a number.
+func nameApart(opened []Opened) {
+	for _, longer := range []func(i int) string{
+		func(i int) string { return strings.TrimPrefix(string(opened[i].Target.ID), "http://") },
+		func(i int) string { return fmt.Sprintf("%s#%d", opened[i].Target.Name, i+1) },
+	} {
+		count := map[string]int{}
+		for _, o := range opened {
+			count[o.Target.Name]++
+		}
+		for i := range opened {
+			if count[opened[i].Target.Name] > 1 {
+				opened[i].Target.Name = longer(i)
+			}
+		}
+	}
+}
+
+// laterSchemes are target forms with a meaning that this version cannot read.
+var laterSchemes = []string{
+	"prom+http", "prom+https", "stats+http", "stats+https",
+	"events", "events+http", "events+https", "nvml", "openai+http", "openai+https",
+}
+
+const forms = "give host:port, http(s)://host/path, saved pages, a directory of them, FILE.tape or demo"
+
+// notATarget says why no kind matches an argument, as far as its form tells.
+func notATarget(arg string) *UsageError {
+	scheme, rest, found := strings.Cut(arg, ":")
+	for _, s := range laterSchemes {
+		if found && strings.EqualFold(scheme, s) {
+			return usage(arg, s+": is not a target this version reads", forms)
+		}
+	}
+	switch {
+	case arg == "":
+		return usage(arg, "empty", forms)
+	case found && (scheme == "http" || scheme == "https"):
+		return usage(arg, "not a complete address", "write "+scheme+"://HOST:PORT/PATH")
+	case strings.HasPrefix(rest, "//"):
+		return usage(arg, fmt.Sprintf("unknown scheme %q", scheme), forms)
+	case isNumber(arg):
+		return usage(arg, "a port without a host", "write localhost:"+arg)
+	case looksLikePath(arg):
+		return usage(arg, "no such file or directory", "check the path; "+forms)
+	case !found:
+		return usage(arg, "no port, and no such file", fmt.Sprintf("write %s:8000 or http://%s/metrics", arg, arg))
+	default:
+		return usage(arg, "neither host:port with a port from 1 to 65535 nor an existing file", forms)
+	}
+}
+
+func looksLikePath(arg string) bool {
+	if strings.ContainsAny(arg, `\*`) || strings.HasPrefix(arg, ".") || strings.HasPrefix(arg, "/") || strings.HasPrefix(arg, "~") {
+		return true
+	}
+	return strings.Contains(arg, "/") || pageSuffix[strings.ToLower(filepath.Ext(arg))]
+}
+
+// pageSuffix are the endings that only a file name has; ".com" is not one.
+var pageSuffix = map[string]bool{".prom": true, ".txt": true, ".json": true, ".tape": true, ".metrics": true}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
