@@ -19,6 +19,7 @@
 //     and is repeated under each name. What belongs to a step (iteration tokens,
 //     estimated FLOPs and bytes) is counted under the first name only, so that a
 //     sum over names is the engine's.
+//   - Estimated FLOPs and bytes move, as with --enable-mfu-metrics.
 //   - The router sends each request to the ready replica with the fewest
 //     outstanding, ties in turn.
 //   - Clients do not tell the engine that they gave up. A request that is past its

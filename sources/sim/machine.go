@@ -74,7 +74,7 @@ func (w *Work) chunk(computed, n int, emits bool) {
 	}
 	w.KVTokens += float64(computed)
 	// Causal: token i of the chunk sees the computed ones and i of the chunk.
-	w.PrefillAttention += float64(n) * (float64(computed) + float64(n+1)/2)
+	w.PrefillAttention += product(float64(n), float64(computed)+float64(n+1)/2)
 }
 
 // StepTime is how long the step takes, without jitter. The weights stream while
@@ -89,20 +89,20 @@ func (m *Machine) StepTime(w Work) time.Duration {
 }
 
 func (m *Machine) linearFLOPs(w Work) float64 {
-	return m.TokenFLOPs*float64(w.Tokens) + m.HeadFLOPs*float64(w.Emitted)
+	return product(m.TokenFLOPs, float64(w.Tokens)) + product(m.HeadFLOPs, float64(w.Emitted))
 }
 
 // FLOPs is the arithmetic of a step, what an engine's own estimate counts.
 func (m *Machine) FLOPs(w Work) float64 {
-	return m.linearFLOPs(w) + m.AttentionFLOPs*(w.PrefillAttention+w.DecodeAttention)
+	return m.linearFLOPs(w) + product(m.AttentionFLOPs, w.PrefillAttention+w.DecodeAttention)
 }
 
-// ReadBytes and WriteBytes are what a step moves out of and into device memory.
+// ReadBytes is what a step reads from device memory.
 func (m *Machine) ReadBytes(w Work) float64 {
-	return m.WeightBytes + w.KVTokens*m.KVTokenBytes
+	return m.WeightBytes + product(w.KVTokens, m.KVTokenBytes)
 }
 
-// WriteBytes is the KV entries of the computed tokens.
+// WriteBytes is what it writes there: the KV entries of the computed tokens.
 func (m *Machine) WriteBytes(w Work) float64 {
 	return float64(w.Tokens) * m.KVTokenBytes
 }

@@ -89,7 +89,7 @@ func (m *meter) watch(from, to time.Duration) span {
 			}
 			ready++
 			out.running += float64(len(r.running))
-			out.waiting += float64(r.waiting.len())
+			out.waiting += waitingIn(r)
 			out.usage += float64(r.limits.Blocks-r.free) / float64(r.limits.Blocks)
 		}
 	}
@@ -110,6 +110,17 @@ func (m *meter) watch(from, to time.Duration) span {
 	out.gap = (after.gapSum - before.gapSum) / (after.gapN - before.gapN)
 	out.ended = m.events[skip:]
 	return out
+}
+
+// waitingIn is how many requests the engine has and does not run.
+func waitingIn(r *Replica) float64 {
+	n := float64(r.waiting.len())
+	for i := range r.front.len() {
+		if r.front.at(i).queued <= r.sim.now {
+			n++
+		}
+	}
+	return n
 }
 
 // share is the part of the ended requests that end as told.

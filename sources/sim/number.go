@@ -9,7 +9,12 @@ import (
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-func hypot(a, b float64) float64 { return math.Sqrt(a*a + b*b) }
+func hypot(a, b float64) float64 { return math.Sqrt(product(a, a) + product(b, b)) }
+
+// product is a·b, rounded before anything is added to it. The compiler may fuse a
+// plain product and sum on some processors, and then a seed would not mean the same
+// pages everywhere.
+func product(a, b float64) float64 { return float64(a * b) }
 
 // appendNumber writes v as the Python client does: repr(v), with an exponent from
 // a million up in the client's own spelling ("1e+06", but "2.5e+010").

@@ -219,7 +219,7 @@ func TestStandbyAnswersNothingUntilItIsReady(t *testing.T) {
 
 func TestTheTableOfIncidents(t *testing.T) {
 	seen := map[string]bool{}
-	for _, sc := range Scenarios() {
+	for _, sc := range Scenarios {
 		if sc.ID == "" || sc.Name == "" || sc.Sentence == "" || seen[sc.ID] {
 			t.Errorf("%+v", sc)
 		}

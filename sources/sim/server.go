@@ -16,10 +16,12 @@ type process struct {
 
 // observe sets what the process says of itself after so much work.
 func (p *process) observe(up time.Duration, steps, open float64) {
-	p.cpu = float64(int64((bootCPU+0.004*up.Seconds()+0.0015*steps)*100)) / 100
+	p.cpu = float64(int64((bootCPU+product(0.004, up.Seconds())+product(0.0015, steps))*100)) / 100
 	p.files = 64 + open
 	p.collections = [3]float64{float64(int64(steps / 110)), float64(int64(steps / 1210)), float64(int64(steps / 16000))}
-	p.collected = [3]float64{1200 + 72*p.collections[0], 310 + 190*p.collections[1], 5200 * p.collections[2]}
+	for i, each := range [3]float64{72, 190, 5200} {
+		p.collected[i] = each * p.collections[i]
+	}
 }
 
 // bootCPU is the CPU time in seconds that loading the model cost.

@@ -86,7 +86,7 @@ func defaulted[T comparable](v, or T) T {
 
 func known() string {
 	var ids []string
-	for _, s := range Scenarios() {
+	for _, s := range Scenarios {
 		ids = append(ids, s.ID)
 	}
 	return strings.Join(ids, ", ")
@@ -141,15 +141,6 @@ func (s *Sim) build() {
 
 // Now is the virtual time since the simulation began.
 func (s *Sim) Now() time.Duration { return s.now }
-
-// Scenario is the incident, as in the table.
-func (s *Sim) Scenario() Scenario { return s.scenario }
-
-// Incident is when the incident starts.
-func (s *Sim) Incident() time.Duration { return s.options.At }
-
-// Start is the wall time at which the simulation begins.
-func (s *Sim) Start() time.Time { return s.options.Start }
 
 // Replicas are the service's servers, ready or not, always the same.
 func (s *Sim) Replicas() []*Replica { return slices.Clone(s.replicas) }

@@ -14,7 +14,7 @@ type Lengths struct{ Mu, Sigma float64 }
 func Fixed(n int) Lengths { return Lengths{Mu: math.Log(float64(n))} }
 
 func (l Lengths) draw(r *rand.Rand) int {
-	return max(1, int(math.Round(math.Exp(l.Mu+l.Sigma*r.NormFloat64()))))
+	return max(1, int(math.Round(math.Exp(l.Mu+product(l.Sigma, r.NormFloat64())))))
 }
 
 // Workflow is a class of requests and how they arrive: at a rate of its own, or
@@ -114,7 +114,7 @@ func (a *arrivals) draw(now time.Duration, context int, r *request) {
 	r.arrival = now
 	r.prompt = a.Prompt.draw(a.random)
 	r.output = a.Output.draw(a.random)
-	hit := a.Hit + a.HitSpread*a.random.NormFloat64()
+	hit := a.Hit + product(a.HitSpread, a.random.NormFloat64())
 	r.deadline = a.giveUp(now)
 	if a.MaxOutput > 0 && r.output > a.MaxOutput {
 		r.output, r.limited = a.MaxOutput, true
@@ -144,12 +144,12 @@ func gamma(r *rand.Rand, shape float64) float64 {
 	c := 1 / math.Sqrt(9*d)
 	for {
 		x := r.NormFloat64()
-		v := 1 + c*x
+		v := 1 + product(c, x)
 		if v <= 0 {
 			continue
 		}
 		v = v * v * v
-		if math.Log(1-r.Float64()) < 0.5*x*x+d-d*v+d*math.Log(v) {
+		if math.Log(1-r.Float64()) < product(0.5*x, x)+product(d, 1-v+math.Log(v)) {
 			return d * v
 		}
 	}
