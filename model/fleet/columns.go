@@ -1,0 +1,254 @@
+package fleet
+
+import (
+	"math"
+	"slices"
+
+	"slotop/model"
+)
+
+// maxColumns bounds the counters of one target; a page of 32 MiB can hold more
+// than anyone can read. Samples beyond it are counted as dropped.
+const maxColumns = 1 << 16
+
+// key identifies a sample on its target.
+type key struct {
+	signal model.Signal
+	labels model.LabelSet
+}
+
+// span is where a histogram's counts stand in the row: one column a bound, the
+// +Inf bucket, then the sum.
+type span struct {
+	bounds []float64
+	col    int
+}
+
+func (s span) width() int { return len(s.bounds) + 2 }
+
+// slot is one sample of a target: where its counters stand in the row, and the
+// last level it showed.
+type slot struct {
+	key
+	signal int // index into model.Signals
+	kind   model.Kind
+	reason string
+	engine string
+	flow   string // workflow it counts for, "" for none
+
+	col        int    // counters, and gauges whose change over a window is needed
+	spans      []span // histograms, newest bounds last
+	level      float64
+	seen       int // the poll that showed it last
+	incomplete bool
+	repaired   bool
+}
+
+// columns lays a target's samples out as one row of numbers.
+type columns struct {
+	slots   []*slot
+	index   map[key]*slot
+	width   int
+	order   []*slot // the slots of the last page in page order
+	dropped int
+	changed bool // a slot came or went since the workflows were assigned
+}
+
+func (c *columns) alloc(n int) (int, bool) {
+	if c.width+n > maxColumns {
+		return 0, false
+	}
+	col := c.width
+	c.width += n
+	return col, true
+}
+
+// find is the slot of the i-th sample of a page. Pages repeat: the slot that
+// stood there last time is nearly always the one.
+func (c *columns) find(i int, s *model.Sample) *slot {
+	k := key{s.Signal, s.Labels}
+	if i < len(c.order) && c.order[i] != nil && c.order[i].key == k {
+		return c.order[i]
+	}
+	sl := c.index[k]
+	if sl == nil {
+		sl = c.add(k, s.Kind)
+	}
+	for len(c.order) <= i {
+		c.order = append(c.order, nil)
+	}
+	c.order[i] = sl
+	return sl
+}
+
+// add makes room for a sample never seen on this target, or returns nil where
+// the signal is unknown or the target is full.
+func (c *columns) add(k key, kind model.Kind) *slot {
+	n, known := signalIndex[k.signal]
+	if !known {
+		c.dropped++
+		return nil
+	}
+	sl := &slot{
+		key: k, signal: n, kind: kind, col: -1,
+		reason: k.labels.Get(model.LabelReason),
+		engine: k.labels.Get(model.LabelEngine),
+		level:  math.NaN(),
+	}
+	if kind == model.Counter || isLevel(k.signal) {
+		col, ok := c.alloc(1)
+		if !ok {
+			c.dropped++
+			return nil
+		}
+		sl.col = col
+	}
+	if c.index == nil {
+		c.index = map[key]*slot{}
+	}
+	c.index[k] = sl
+	c.slots = append(c.slots, sl)
+	c.changed = true
+	return sl
+}
+
+// isLevel marks the gauge whose change over the window is part of an identity:
+// requests in flight, in "started − finished − still running".
+func isLevel(s model.Signal) bool { return s == model.Running }
+
+// put writes a sample's cumulative values into the row.
+func (sl *slot) put(c *columns, s *model.Sample, poll int, row *[]float64) {
+	sl.seen = poll
+	switch {
+	case s.Kind == model.Histogram && s.Hist != nil:
+		sl.putHist(c, s.Hist, row)
+	case s.Kind == model.Counter && sl.col >= 0:
+		*row = grown(*row, c.width)
+		(*row)[sl.col] = s.Value
+	default:
+		sl.level = s.Value
+	}
+}
+
+func (sl *slot) putHist(c *columns, b *model.Buckets, row *[]float64) {
+	sl.incomplete, sl.repaired = b.Incomplete, b.Repaired
+	sp, ok := sl.spanFor(c, b)
+	*row = grown(*row, c.width)
+	if !ok || len(b.Counts) == 0 {
+		return
+	}
+	n := len(sp.bounds)
+	r := (*row)[sp.col : sp.col+sp.width()]
+	// A page that lost a bucket still has a count and a sum.
+	if !b.Incomplete {
+		copy(r[:n], b.Counts[:n])
+	}
+	r[n] = b.N()
+	r[n+1] = math.NaN()
+	if b.Sum.OK() {
+		r[n+1] = b.Sum.Value
+	}
+}
+
+// spanFor is where a histogram's values go. Other bounds than before start a
+// new span; the old one stands still and is merged on the common bounds.
+func (sl *slot) spanFor(c *columns, b *model.Buckets) (span, bool) {
+	if n := len(sl.spans); n > 0 {
+		last := sl.spans[n-1]
+		if b.Incomplete || slices.Equal(last.bounds, b.Bounds) {
+			return last, true
+		}
+	}
+	sp := span{bounds: slices.Clone(b.Bounds)}
+	if b.Incomplete {
+		sp.bounds = nil
+	}
+	col, ok := c.alloc(sp.width())
+	if !ok {
+		c.dropped++
+		return span{}, false
+	}
+	sp.col = col
+	sl.spans = append(sl.spans, sp)
+	return sp, true
+}
+
+// grown is row, wide enough, with NaN in the columns that are new.
+func grown(row []float64, width int) []float64 {
+	for len(row) < width {
+		row = append(row, math.NaN())
+	}
+	return row
+}
+
+var signalIndex = indexSignals()
+
+func indexSignals() map[model.Signal]int {
+	m := make(map[model.Signal]int, len(model.Signals))
+	for i, s := range model.Signals {
+		m[s.Signal] = i
+	}
+	return m
+}
+
+// goneAfter is for how many pages a series may be absent before its place is
+// given up: engines that name each process in a label leave a trail of them.
+const goneAfter = 3600
+
+// forget gives up the slots of series that are long gone, once they are most of
+// what is remembered. The caller rewrites its rows by the columns that stay.
+func (c *columns) forget(poll int) (keep []int) {
+	if poll%goneAfter != 0 {
+		return nil
+	}
+	gone := 0
+	for _, sl := range c.slots {
+		if poll-sl.seen >= goneAfter {
+			gone++
+		}
+	}
+	if gone < 64 || gone < len(c.slots)/2 {
+		return nil
+	}
+	return c.compact(poll)
+}
+
+func (c *columns) compact(poll int) (keep []int) {
+	stay := c.slots[:0]
+	for _, sl := range c.slots {
+		if poll-sl.seen >= goneAfter {
+			delete(c.index, sl.key)
+			continue
+		}
+		stay = append(stay, sl)
+		keep = sl.move(keep)
+	}
+	clear(c.slots[len(stay):])
+	c.slots, c.width, c.changed = stay, len(keep), true
+	return keep
+}
+
+// move gives the slot new columns after those in keep and appends its old ones.
+func (sl *slot) move(keep []int) []int {
+	if sl.col >= 0 {
+		keep, sl.col = append(keep, sl.col), len(keep)
+	}
+	for i := range sl.spans {
+		sp := &sl.spans[i]
+		col := len(keep)
+		for n := range sp.width() {
+			keep = append(keep, sp.col+n)
+		}
+		sp.col = col
+	}
+	return keep
+}
+
+// chosen is the given columns of a row.
+func chosen(row []float64, cols []int) []float64 {
+	out := make([]float64, len(cols))
+	for i, c := range cols {
+		out[i] = row[c]
+	}
+	return out
+}

@@ -1,0 +1,203 @@
+// Package fleet is the fold: it turns inputs into frames. It is the sole owner
+// of everything slotop remembers, has one caller at a time and no locks, and
+// never reads a clock: the same inputs always give the same frames.
+package fleet
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"slotop/model"
+)
+
+// Config is what the fold must know beforehand.
+type Config struct {
+	Targets []model.Target
+	Every   time.Duration // poll interval, for staleness and stalls
+	Window  time.Duration // span of every rate and percentile
+}
+
+// Limits of the viewer's choice of window. The upper one is what the rings keep.
+const (
+	MinWindow     = 5 * time.Second
+	MaxWindow     = 30 * time.Minute
+	DefaultWindow = time.Minute
+)
+
+// maxWorkflows bounds the named rows; a label that carries an id per request
+// must not cost memory for ever. What does not fit is summed as OtherWorkflow.
+const maxWorkflows = 200
+
+// OtherWorkflow is the row that sums the workflows beyond the limit.
+const OtherWorkflow = "other"
+
+// Fleet folds inputs into frames.
+type Fleet struct {
+	every   time.Duration
+	window  time.Duration
+	targets []*target // in the order given
+	byID    map[model.TargetID]*target
+	flows   map[string]*workflow
+	started model.Instant
+	grid    grid
+	stray   int // batches of targets nobody declared
+}
+
+// New checks the configuration and returns a fold without any history.
+func New(c Config) (*Fleet, error) {
+	if c.Every <= 0 {
+		return nil, fmt.Errorf("poll interval %v: must be positive", c.Every)
+	}
+	if c.Window == 0 {
+		c.Window = DefaultWindow
+	}
+	if c.Window < MinWindow || c.Window > MaxWindow {
+		return nil, fmt.Errorf("window %v: must lie between %v and %v", c.Window, MinWindow, MaxWindow)
+	}
+	f := &Fleet{
+		every:  c.Every,
+		window: c.Window,
+		byID:   make(map[model.TargetID]*target, len(c.Targets)),
+		flows:  map[string]*workflow{},
+		grid:   grid{step: max(time.Second, c.Every)},
+	}
+	for _, spec := range c.Targets {
+		if f.byID[spec.ID] != nil {
+			return nil, fmt.Errorf("target %s is given twice", spec.Name)
+		}
+		t := newTarget(spec)
+		f.targets = append(f.targets, t)
+		f.byID[spec.ID] = t
+	}
+	return f, nil
+}
+
+// Step takes one input. It returns a frame on a tick and nil otherwise.
+func (f *Fleet) Step(in model.Input) *model.Frame {
+	if f.started.IsZero() {
+		f.started = in.At
+	}
+	switch {
+	case in.Batch != nil:
+		f.onBatch(in.At, in.Batch)
+		return nil
+	case in.Window != 0:
+		f.setWindow(in.Window)
+		return nil
+	default:
+		return f.frame(in.At)
+	}
+}
+
+func (f *Fleet) setWindow(w time.Duration) {
+	f.window = min(max(w, MinWindow), MaxWindow)
+	for _, t := range f.targets {
+		t.dirty = true
+	}
+}
+
+func (f *Fleet) onBatch(at model.Instant, b *model.Batch) {
+	t := f.byID[b.Target]
+	if t == nil {
+		f.stray++
+		return
+	}
+	if b.Fault != nil {
+		t.fail(at, b)
+		return
+	}
+	if t.take(at, b, f.flowName) {
+		f.mark(t, model.Event{At: at, Kind: "restart", Target: t.spec.Name})
+	}
+}
+
+// flowName is the workflow a model's samples belong to: the model itself, until
+// there are too many.
+func (f *Fleet) flowName(name string) string {
+	if f.flows[name] != nil {
+		return name
+	}
+	if len(f.flows) >= maxWorkflows {
+		name = OtherWorkflow
+		if f.flows[name] != nil {
+			return name
+		}
+	}
+	f.flows[name] = newWorkflow(name, len(f.flows))
+	return name
+}
+
+func (f *Fleet) mark(t *target, e model.Event) {
+	for name := range t.flows {
+		f.flows[name].mark(e)
+	}
+}
+
+func (f *Fleet) frame(at model.Instant) *model.Frame {
+	fr := &model.Frame{
+		Schema:    model.Schema,
+		At:        at,
+		WindowS:   f.window.Seconds(),
+		Targets:   make([]model.TargetView, 0, len(f.targets)),
+		Workflows: make([]model.WorkflowView, 0, len(f.flows)),
+		Alerts:    []model.AlertView{},
+		Every:     f.every,
+		Started:   f.started,
+	}
+	for _, w := range f.flows {
+		w.begin()
+	}
+	for _, t := range f.targets {
+		t.settle(at, f.every)
+		t.measure(f.window)
+		t.addTo(f.flows)
+		fr.Targets = append(fr.Targets, t.see())
+		fr.Simulated = fr.Simulated || t.spec.Simulated
+		if a, ok := t.alert(at); ok {
+			fr.Alerts = append(fr.Alerts, a)
+		}
+	}
+	fr.CoveredS = f.covered()
+	f.forgetFlows()
+	points, repeat := f.grid.advance(at.Mono, staleAfter(f.every))
+	for _, w := range f.flows {
+		fr.Workflows = append(fr.Workflows, w.see(at))
+		w.record(&fr.Workflows[len(fr.Workflows)-1], points, repeat, f.grid.step, f.grid.end(f.started))
+	}
+	slices.SortFunc(fr.Workflows, worstFirst)
+	return fr
+}
+
+// covered is the shortest span any fresh target's window really has.
+func (f *Fleet) covered() model.Reading {
+	shortest := model.Reading{}
+	for _, t := range f.targets {
+		if !t.fresh() || t.ring.Len() < 2 {
+			continue
+		}
+		if s := t.elapsed.Seconds(); !shortest.OK() || s < shortest.Value {
+			shortest = model.Of(s)
+		}
+	}
+	return shortest
+}
+
+// forgetFlows drops workflows that no target carries any more.
+func (f *Fleet) forgetFlows() {
+	for name, w := range f.flows {
+		if len(w.targets) == 0 {
+			delete(f.flows, name)
+		}
+	}
+}
+
+// worstFirst orders workflows by how much they hurt. Within one class the order
+// is by name, so that rows do not jump.
+func worstFirst(a, b model.WorkflowView) int {
+	if c := class(&b) - class(&a); c != 0 {
+		return c
+	}
+	return strings.Compare(a.Name, b.Name)
+}

@@ -1,0 +1,162 @@
+package fleet
+
+import (
+	"math"
+	"time"
+
+	"slotop/model"
+	"slotop/model/series"
+)
+
+const (
+	// historyPoints is half an hour at a step of a second.
+	historyPoints = 1800
+	// leastPoints keeps ten minutes at a step of two seconds for the rows far
+	// down, which nobody charts.
+	leastPoints = 300
+	// chartedRows is how many workflows get the long history.
+	chartedRows = 32
+	// maxEvents bounds the marks on one workflow's charts.
+	maxEvents = 64
+)
+
+// grid is the time axis that all histories share.
+type grid struct {
+	step time.Duration
+	last int64 // index of the last point; the first tick makes point 0
+	live bool
+}
+
+// advance moves the axis to now. It returns how many points are due and whether
+// the ones skipped may repeat the present value: a late tick is no gap.
+func (g *grid) advance(now, hold time.Duration) (points int, repeat bool) {
+	i := int64(now / g.step)
+	if !g.live {
+		g.live, g.last = true, i-1
+	}
+	points = int(max(0, i-g.last))
+	g.last = max(g.last, i)
+	return min(points, historyPoints), time.Duration(points)*g.step <= hold
+}
+
+// end is the instant of the last point.
+func (g *grid) end(started model.Instant) model.Instant {
+	at := time.Duration(g.last) * g.step
+	return started.Add(at - started.Mono)
+}
+
+// The tracks of a history, in the order of history.tracks.
+const (
+	trackTTFT = iota * 4
+	trackTPOT
+	trackITL
+	trackRequests
+	trackOutput  = trackRequests + 1
+	trackRunning = trackRequests + 2
+	trackWaiting = trackRequests + 3
+	trackKV      = trackRequests + 4
+	numTracks    = trackRequests + 5
+)
+
+// history is the past of one workflow on the grid.
+type history struct {
+	tracks [numTracks]*series.Track
+	events []model.Event
+	keep   int
+}
+
+func newHistory(rank int) *history {
+	h := &history{keep: historyPoints}
+	if rank >= chartedRows {
+		h.keep = leastPoints
+	}
+	for i := range h.tracks {
+		h.tracks[i] = series.NewTrack(h.keep)
+	}
+	return h
+}
+
+func (w *workflow) mark(e model.Event) {
+	// A new array: frames hold the old one.
+	old := w.history.events
+	if len(old) >= maxEvents {
+		old = old[1:]
+	}
+	w.history.events = append(append(make([]model.Event, 0, len(old)+1), old...), e)
+}
+
+// record adds the points that are due and hangs the history on the view.
+func (w *workflow) record(v *model.WorkflowView, points int, repeat bool, step time.Duration, end model.Instant) {
+	h := w.history
+	now := h.sample(v, w.fresh > 0)
+	gap := gapPoint()
+	for i := range points {
+		if i < points-1 && !repeat {
+			h.append(&gap)
+			continue
+		}
+		h.append(&now)
+	}
+	v.History = h.see(step, end)
+}
+
+type point [numTracks]float32
+
+func gapPoint() (p point) {
+	for i := range p {
+		p[i] = float32(math.NaN())
+	}
+	return p
+}
+
+func (h *history) sample(v *model.WorkflowView, fresh bool) point {
+	p := gapPoint()
+	if !fresh {
+		return p
+	}
+	putDist(p[trackTTFT:], v.TTFT)
+	putDist(p[trackTPOT:], v.TPOT)
+	putDist(p[trackITL:], v.ITL)
+	p[trackRequests] = nan32(v.Requests.PerSecond)
+	p[trackOutput] = nan32(v.Tokens.OutputPerSecond)
+	p[trackRunning] = nan32(v.Requests.Running)
+	p[trackWaiting] = nan32(v.Requests.Waiting)
+	p[trackKV] = nan32(v.KVCacheUsage)
+	return p
+}
+
+// putDist writes p50, p95 and p95's bracket. Only a window has a place on the
+// time axis: what a server counted since its start has none.
+func putDist(p []float32, d *model.Dist) {
+	if d == nil || d.Basis != model.OverWindow {
+		return
+	}
+	p[0] = nan32(d.P50.Value)
+	if d.P50.Open {
+		p[0] = nan32(d.P50.Lo)
+	}
+	p[1], p[2], p[3] = nan32(d.P95.Value), nan32(d.P95.Lo), nan32(d.P95.Hi)
+	if d.P95.Open {
+		p[1], p[3] = p[2], float32(math.Inf(1))
+	}
+}
+
+func (h *history) append(p *point) {
+	for i, v := range p {
+		h.tracks[i].Append(v)
+	}
+}
+
+func (h *history) see(step time.Duration, end model.Instant) *model.History {
+	tail := func(i int) []float32 { return h.tracks[i].Tail(h.keep) }
+	dist := func(i int) model.Track {
+		return model.Track{P50: tail(i), P95: tail(i + 1), LoP95: tail(i + 2), HiP95: tail(i + 3)}
+	}
+	return &model.History{
+		Step: step, End: end,
+		TTFT: dist(trackTTFT), TPOT: dist(trackTPOT), ITL: dist(trackITL),
+		Requests: tail(trackRequests), Output: tail(trackOutput),
+		Running: tail(trackRunning), Waiting: tail(trackWaiting), KV: tail(trackKV),
+		Events: h.events,
+	}
+}

@@ -1,0 +1,149 @@
+package fleet
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"slotop/model"
+	"slotop/model/hist"
+)
+
+const numSignals = 39
+
+// measure sums the target's samples over the window. It does so only after
+// something came in: the window ends at the newest poll, not at the tick.
+func (t *target) measure(window time.Duration) {
+	if !t.dirty && t.stale == !t.fresh() {
+		return
+	}
+	t.dirty, t.stale = false, !t.fresh()
+	t.total.reset()
+	for _, ty := range t.flows {
+		ty.reset()
+	}
+	basis, ok := t.increase(window)
+	t.total.basis = basis
+	for _, ty := range t.flows {
+		ty.basis = basis
+	}
+	for _, sl := range t.cols.slots {
+		t.addSlot(&t.total, sl, ok)
+		if ty := t.flows[sl.flow]; ty != nil {
+			t.addSlot(ty, sl, ok)
+		}
+	}
+	t.dress()
+}
+
+// increase fills delta with what each column gained over the window, or with
+// all the server counted since its start where only one page was ever read.
+func (t *target) increase(window time.Duration) (model.Basis, bool) {
+	t.delta = grown(t.delta[:0], t.cols.width)
+	if t.ring.Len() == 1 {
+		copy(t.delta, t.adj)
+		t.elapsed = 0
+		return model.SinceStart, true
+	}
+	var ok bool
+	t.elapsed, ok = t.ring.Delta(window, t.delta)
+	return model.OverWindow, ok
+}
+
+func (t *target) addSlot(ty *tally, sl *slot, ok bool) {
+	ty.exported[sl.signal] = true
+	if !t.fresh() {
+		if sl.kind == model.Gauge {
+			ty.level[sl.signal] = stale(ty.level[sl.signal], sl, t.good)
+		}
+		return
+	}
+	switch sl.kind {
+	case model.Gauge:
+		if sl.seen == t.good {
+			ty.addLevel(sl.signal, model.Of(sl.level))
+		}
+		if sl.col >= 0 && ok {
+			ty.count[sl.signal] = sum(ty.count[sl.signal], model.Of(t.delta[sl.col]))
+		}
+	case model.Counter:
+		if ok {
+			t.addCounter(ty, sl)
+		}
+	case model.Histogram:
+		if ok {
+			t.addSpans(ty, sl)
+		}
+	}
+}
+
+// stale keeps the last level of a target that does not answer, marked so that
+// it is shown greyed and never added up.
+func stale(sofar model.Reading, sl *slot, poll int) model.Reading {
+	if sl.seen != poll || math.IsNaN(sl.level) {
+		return sofar
+	}
+	return model.Reading{Value: sofar.Value + sl.level, State: model.Stale}
+}
+
+func (t *target) addCounter(ty *tally, sl *slot) {
+	d := model.Of(t.delta[sl.col])
+	ty.count[sl.signal] = sum(ty.count[sl.signal], d)
+	ty.lifetime[sl.signal] += known(t.raw[sl.col])
+	if i := slices.Index(reasons[:], sl.reason); i >= 0 && sl.key.signal == model.Finished {
+		ty.reasons[i] = sum(ty.reasons[i], d)
+	}
+	if t.elapsed > 0 && d.OK() {
+		ty.rate[sl.signal] = sum(ty.rate[sl.signal], model.Of(d.Value/t.elapsed.Seconds()))
+	}
+}
+
+func known(v float64) float64 {
+	if math.IsNaN(v) {
+		return 0
+	}
+	return v
+}
+
+// addSpans adds a histogram's increase. Bounds that changed within the window
+// meet on the common ones.
+func (t *target) addSpans(ty *tally, sl *slot) {
+	ty.partial = ty.partial || sl.incomplete
+	ty.repaired = ty.repaired || sl.repaired
+	for i := len(sl.spans) - 1; i >= 0; i-- {
+		h, ok := t.spanIncrease(sl.spans[i])
+		if !ok || (i < len(sl.spans)-1 && h.N() == 0) {
+			continue
+		}
+		h.Incomplete, h.Repaired = sl.incomplete, sl.repaired
+		ty.addHist(sl.signal, h)
+		if t.elapsed > 0 {
+			ty.rate[sl.signal] = sum(ty.rate[sl.signal], model.Of(h.N()/t.elapsed.Seconds()))
+		}
+	}
+}
+
+func (t *target) spanIncrease(sp span) (hist.Hist, bool) {
+	n := len(sp.bounds) + 1
+	cum := t.delta[sp.col : sp.col+n]
+	if math.IsNaN(cum[n-1]) {
+		return hist.Hist{}, false
+	}
+	h := hist.Hist{Bounds: sp.bounds, Cum: cum, Sum: model.Of(t.delta[sp.col+n])}
+	for i, c := range cum {
+		if math.IsNaN(c) {
+			return hist.Hist{Cum: cum[n-1:], Sum: h.Sum}, true // only the mean survived
+		}
+		if i > 0 && c < cum[i-1] {
+			cum[i] = cum[i-1] // a scrape in the middle of an update
+		}
+	}
+	return h, true
+}
+
+// addTo gives each workflow this target's share of it.
+func (t *target) addTo(flows map[string]*workflow) {
+	for name, ty := range t.flows {
+		flows[name].join(t, ty)
+	}
+}

@@ -1,0 +1,135 @@
+package fleet
+
+import (
+	"fmt"
+	"time"
+
+	"slotop/model"
+)
+
+// Thresholds of the state machine. Three polls, because one poll may be lost;
+// the minimum in seconds, because at one poll a second a long prefill or a slow
+// garbage collection would read as a hang.
+const (
+	stillPolls      = 3
+	stalledAfter    = 10 * time.Second
+	stalledAtEnd    = 2 * time.Minute // engines whose counters move only at the end of a request
+	staleAfterLeast = 15 * time.Second
+)
+
+// staleAfter is the age at which a value may no longer be acted on.
+func staleAfter(every time.Duration) time.Duration {
+	return max(stillPolls*every, staleAfterLeast)
+}
+
+// noteMovement keeps how long nothing has moved.
+func (t *target) noteMovement(at model.Instant, moved bool) {
+	if moved || t.good == 1 {
+		t.still, t.moved = 0, at
+		return
+	}
+	t.still++
+}
+
+// settle decides the target's state at an instant.
+func (t *target) settle(at model.Instant, every time.Duration) {
+	next := t.judge(at, every)
+	if next == t.state {
+		return
+	}
+	t.state, t.since = next, at
+	switch next {
+	case model.Stalled:
+		t.since = t.moved
+	case model.Down, model.Up, model.Idle:
+		t.since = t.lastPoll
+	case model.StaleAt:
+		t.since = t.lastGood
+	}
+	t.dirty = true
+}
+
+func (t *target) judge(at model.Instant, every time.Duration) model.State {
+	switch {
+	case t.polls == 0:
+		return ""
+	case t.fault != nil && (t.good == 0 || t.failedInRow >= softFailures || hard(t.fault.Kind)):
+		return model.Down
+	case at.Sub(t.lastGood) > staleAfter(every):
+		return model.StaleAt
+	case t.busy() && t.still >= stillPolls && t.lastGood.Sub(t.moved) >= t.patience():
+		return model.Stalled
+	case t.quiet() && (t.good == 1 || t.lastGood.Sub(t.moved) >= stalledAfter || t.neverMoved()):
+		return model.Idle
+	default:
+		return model.Up
+	}
+}
+
+// hard faults say that nobody, or not the server we look for, is there. The
+// others may pass: a page that came late or cut short.
+func hard(k model.FaultKind) bool {
+	switch k {
+	case model.Timeout, model.Malformed, model.Oversized:
+		return false
+	default:
+		return true
+	}
+}
+
+func (t *target) patience() time.Duration {
+	if t.atEnd {
+		return stalledAtEnd
+	}
+	return stalledAfter
+}
+
+// neverMoved: nothing happened since the first page.
+func (t *target) neverMoved() bool { return t.still == t.good-1 }
+
+// inFlight is what runs plus what waits, as of the last page.
+func (t *target) inFlight() (n float64, known bool) {
+	for _, sl := range t.cols.slots {
+		s := sl.key.signal
+		if (s == model.Running || s == model.Waiting) && sl.seen == t.good && sl.level >= 0 {
+			n, known = n+sl.level, true
+		}
+	}
+	return n, known
+}
+
+func (t *target) busy() bool  { n, ok := t.inFlight(); return ok && n > 0 }
+func (t *target) quiet() bool { n, ok := t.inFlight(); return ok && n == 0 }
+
+// fresh reports whether the target's values may be added up.
+func (t *target) fresh() bool {
+	switch t.state {
+	case model.Up, model.Idle, model.Stalled:
+		return true
+	default:
+		return false
+	}
+}
+
+// alert is the target's built-in alert: an engine that has work and does none.
+func (t *target) alert(at model.Instant) (model.AlertView, bool) {
+	if t.state != model.Stalled {
+		return model.AlertView{}, false
+	}
+	return model.AlertView{
+		ID:     "stalled/" + string(t.spec.ID),
+		Rule:   "stalled",
+		Target: model.Text(t.spec.Name),
+		State:  "firing",
+		Since:  t.since,
+		Text: fmt.Sprintf("no progress: %s running, %s waiting, 0 tok/s for %d s",
+			whole(t.total.levelOf(model.Running)), whole(t.total.levelOf(model.Waiting)), int(at.Sub(t.since).Seconds())),
+	}, true
+}
+
+func whole(r model.Reading) string {
+	if !r.OK() {
+		return "?"
+	}
+	return fmt.Sprintf("%.0f", r.Value)
+}

@@ -1,0 +1,163 @@
+package fleet
+
+import (
+	"slotop/model"
+	"slotop/model/hist"
+)
+
+// The finish reasons a sample may carry, in the order of tally.reasons.
+var reasons = [...]string{"stop", "length", "aborted", "error", "other"}
+
+const (
+	reasonAborted = 2
+	reasonError   = 3
+)
+
+// tally sums the samples of one target, or of one workflow over its targets.
+// Levels are of now; counts, rates and histograms are of the window, or since
+// the server started where only one poll exists.
+type tally struct {
+	exported [numSignals]bool
+	level    [numSignals]model.Reading
+	count    [numSignals]model.Reading
+	rate     [numSignals]model.Reading
+	hist     [numSignals]hist.Hist
+	hasHist  [numSignals]bool
+	reasons  [len(reasons)]model.Reading
+	lifetime [numSignals]float64 // counters as exposed, for "never moved"
+	basis    model.Basis
+	partial  bool // an incomplete histogram is in it
+	repaired bool
+}
+
+func (t *tally) reset() {
+	for i := range t.hist {
+		t.hist[i] = hist.Hist{Bounds: t.hist[i].Bounds[:0], Cum: t.hist[i].Cum[:0]}
+	}
+	h := t.hist
+	*t = tally{hist: h}
+}
+
+// addLevel joins a level: a ratio keeps the fullest, everything else adds up.
+func (t *tally) addLevel(sig int, v model.Reading) {
+	cur := t.level[sig]
+	switch {
+	case !v.OK() && cur.OK():
+		return
+	case !v.OK() || !cur.OK():
+		t.level[sig] = v
+	case largestCounts(model.Signals[sig].Signal):
+		t.level[sig] = model.Of(max(cur.Value, v.Value))
+	default:
+		t.level[sig] = model.Of(cur.Value + v.Value)
+	}
+}
+
+// largestCounts marks levels that do not add up over engines and replicas.
+func largestCounts(s model.Signal) bool {
+	switch s {
+	case model.KVUsage, model.ReportedHitRatio, model.ReportedQueueMean, model.SpecAcceptLength, model.ProcessStart:
+		return true
+	default:
+		return false
+	}
+}
+
+func sum(a, b model.Reading) model.Reading {
+	if !a.OK() {
+		return b
+	}
+	if !b.OK() {
+		return a
+	}
+	return model.Of(a.Value + b.Value)
+}
+
+// addHist adds an increase. The tally owns its bounds and counts.
+func (t *tally) addHist(sig int, h hist.Hist) {
+	mine := &t.hist[sig]
+	if !t.hasHist[sig] {
+		t.hasHist[sig] = true
+		mine.Bounds = append(mine.Bounds[:0], h.Bounds...)
+		mine.Cum = append(mine.Cum[:0], h.Cum...)
+		mine.Sum, mine.Incomplete, mine.Repaired, mine.Fidelity = h.Sum, h.Incomplete, h.Repaired, h.Fidelity
+		return
+	}
+	if !mine.Add(h) {
+		*mine, _ = hist.Merge(*mine, h)
+	}
+}
+
+// add joins another tally, such as a target's share of a workflow.
+func (t *tally) add(o *tally) {
+	for i := range t.level {
+		if !o.exported[i] {
+			continue
+		}
+		t.exported[i] = true
+		t.addLevel(i, o.level[i])
+		t.count[i] = sum(t.count[i], o.count[i])
+		t.rate[i] = sum(t.rate[i], o.rate[i])
+		t.lifetime[i] += o.lifetime[i]
+		if o.hasHist[i] {
+			t.addHist(i, o.hist[i])
+		}
+	}
+	for i := range t.reasons {
+		t.reasons[i] = sum(t.reasons[i], o.reasons[i])
+	}
+	t.basis = o.basis
+	t.partial = t.partial || o.partial
+	t.repaired = t.repaired || o.repaired
+}
+
+// The readers of a tally. Each answers "not exported" where no target has the
+// signal, and "no data" where it has it and nothing can be said yet.
+
+func (t *tally) levelOf(s model.Signal) model.Reading { return t.reading(&t.level, s) }
+func (t *tally) rateOf(s model.Signal) model.Reading  { return t.reading(&t.rate, s) }
+func (t *tally) countOf(s model.Signal) model.Reading { return t.reading(&t.count, s) }
+
+func (t *tally) reading(of *[numSignals]model.Reading, s model.Signal) model.Reading {
+	i := signalIndex[s]
+	if !t.exported[i] {
+		return model.Missing(model.Unsupported)
+	}
+	return of[i]
+}
+
+// distOf is the distribution of a latency, nil where it is not known at all.
+func (t *tally) distOf(s model.Signal) *model.Dist {
+	i := signalIndex[s]
+	if !t.hasHist[i] {
+		return nil
+	}
+	return t.hist[i].Dist(t.basis)
+}
+
+// countIn is how many observations a histogram saw.
+func (t *tally) countIn(s model.Signal) model.Reading {
+	i := signalIndex[s]
+	switch {
+	case !t.exported[i]:
+		return model.Missing(model.Unsupported)
+	case !t.hasHist[i]:
+		return model.Reading{}
+	default:
+		return model.Of(t.hist[i].N())
+	}
+}
+
+// ratio is a/b of two counts over the window: no traffic where b did not move.
+func ratio(a, b model.Reading) model.Reading {
+	switch {
+	case !a.OK():
+		return a
+	case !b.OK():
+		return b
+	case b.Value <= 0:
+		return model.Missing(model.NoTraffic)
+	default:
+		return model.Of(a.Value / b.Value)
+	}
+}

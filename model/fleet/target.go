@@ -1,0 +1,200 @@
+package fleet
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"slotop/model"
+	"slotop/model/series"
+)
+
+// softFailures is how many timeouts or garbled pages in a row make a target
+// down. A refusal does it at once: nobody is there.
+const softFailures = 2
+
+// target is all that is remembered of one polled thing.
+type target struct {
+	spec model.Target
+
+	polls, failed, failedInRow int
+	good                       int // polls that returned a page
+	restarts                   int
+	fault                      *model.Fault
+	lastPoll, lastGood         model.Instant
+	restartedAt                model.Instant
+	took                       time.Duration
+	badLines, refused          int
+	firstBad                   string
+	about                      *model.About
+
+	state model.State
+	since model.Instant
+	still int           // good polls in a row in which no counter moved
+	moved model.Instant // the last poll in which one did, or the first poll
+
+	cols  columns
+	raw   []float64 // the last page's counters as exposed
+	prev  []float64 // those of the page before
+	adj   []float64 // adjusted for restarts
+	clean bool      // every page so far was read whole
+	ring  *series.Ring
+	start float64 // Unix seconds at which the process says it started, NaN unknown
+	atEnd bool    // token counters move only when a request ends
+
+	flows   map[string]*tally // this target's share of each workflow
+	total   tally
+	delta   []float64
+	elapsed time.Duration
+	dirty   bool // something came in since the last measure
+	stale   bool // the last measure was made of stale data
+	view    model.TargetView
+}
+
+func newTarget(spec model.Target) *target {
+	return &target{
+		spec: spec, clean: true, dirty: true, start: math.NaN(),
+		ring:  series.NewRing(0, MaxWindow),
+		flows: map[string]*tally{},
+	}
+}
+
+// fail notes a poll that returned nothing. What is known stays known.
+func (t *target) fail(at model.Instant, b *model.Batch) {
+	t.polls++
+	t.failed++
+	t.failedInRow++
+	t.lastPoll, t.took = at, b.Took
+	fault := *b.Fault
+	t.fault = &fault
+	t.dirty = true
+}
+
+// take folds in a page and reports whether the server restarted before it.
+func (t *target) take(at model.Instant, b *model.Batch, flowName func(string) string) bool {
+	t.polls++
+	t.good++
+	t.failedInRow, t.fault = 0, nil
+	t.lastPoll, t.lastGood, t.took = at, at, b.Took
+	t.badLines, t.firstBad = b.BadLines, b.FirstBad
+	t.dirty = true
+
+	known := t.cols.width
+	t.prev, t.raw = t.raw, emptied(t.prev, known)
+	t.readSamples(b)
+	t.refused = b.Dropped + t.cols.dropped
+	restarted := t.restarted(known)
+	moved := t.accumulate(at, known, restarted)
+	t.clean = t.clean && b.BadLines == 0 && b.Dropped == 0
+	if keep := t.cols.forget(t.good); keep != nil {
+		t.raw, t.adj = chosen(t.raw, keep), chosen(t.adj, keep)
+		t.ring.Select(keep)
+	}
+	if b.About != t.about || t.cols.changed {
+		t.about, t.cols.changed = b.About, false
+		t.assign(flowName)
+	}
+	t.noteMovement(at, moved)
+	if restarted {
+		t.restarts++
+		t.restartedAt = at
+	}
+	return restarted
+}
+
+func (t *target) readSamples(b *model.Batch) {
+	for i := range b.Samples {
+		s := &b.Samples[i]
+		if sl := t.cols.find(i, s); sl != nil {
+			sl.put(&t.cols, s, t.good, &t.raw)
+		}
+	}
+	if len(t.cols.order) > len(b.Samples) {
+		t.cols.order = t.cols.order[:len(b.Samples)]
+	}
+	t.raw = grown(t.raw, t.cols.width)
+}
+
+// restarted decides once for the whole target: a counter that fell, or a process
+// start that moved, means a new process behind every series.
+func (t *target) restarted(known int) bool {
+	if t.good == 1 {
+		return false
+	}
+	start := t.processStart()
+	moved := start > t.start+1
+	if !math.IsNaN(start) {
+		t.start = start
+	}
+	return moved || series.Fell(t.prev[:known], t.raw[:known])
+}
+
+// processStart is the oldest start any process behind the page gives.
+func (t *target) processStart() float64 {
+	start := math.NaN()
+	for _, sl := range t.cols.slots {
+		if sl.key.signal == model.ProcessStart && sl.seen == t.good && !(sl.level < start) {
+			start = sl.level
+		}
+	}
+	return start
+}
+
+// assign says which workflow each sample counts for: the model it names, or the
+// only model there is, or, where the page names none, the target itself.
+func (t *target) assign(flowName func(string) string) {
+	only := t.onlyModel()
+	flows := make(map[string]*tally, len(t.flows))
+	for _, sl := range t.cols.slots {
+		name := sl.key.labels.Get(model.LabelModel)
+		if name == "" {
+			name = only
+		}
+		sl.flow = ""
+		if name == "" {
+			continue
+		}
+		sl.flow = flowName(name)
+		flows[sl.flow] = t.flows[sl.flow]
+		if flows[sl.flow] == nil {
+			flows[sl.flow] = &tally{}
+		}
+	}
+	t.flows = flows
+	t.atEnd = t.countsAtEnd()
+}
+
+// onlyModel is the workflow of samples without a model label: "" where several
+// models share the target, because then nobody can tell whose they are.
+func (t *target) onlyModel() string {
+	seen := map[string]bool{}
+	for _, sl := range t.cols.slots {
+		if m := sl.key.labels.Get(model.LabelModel); m != "" {
+			seen[m] = true
+		}
+	}
+	if len(seen) == 0 && t.about != nil {
+		for _, m := range t.about.Models {
+			seen[m] = true
+		}
+	}
+	switch len(seen) {
+	case 0:
+		return t.spec.Name
+	case 1:
+		for m := range seen {
+			return m
+		}
+	}
+	return ""
+}
+
+// countsAtEnd reports whether the engine's token counters stand still while a
+// request runs, so that a long answer looks like no progress.
+func (t *target) countsAtEnd() bool {
+	if t.about == nil {
+		return false
+	}
+	i := slices.IndexFunc(t.about.Meanings, func(m model.Meaning) bool { return m.Signal == model.OutputTokens })
+	return i >= 0 && t.about.Meanings[i].AtFinish
+}

@@ -1,0 +1,308 @@
+package fleet
+
+import (
+	"fmt"
+	"math"
+
+	"slotop/model"
+)
+
+// The objectives a workflow has until somebody sets its own: both bounds are
+// bucket edges of the common engines, so that their shares are exact.
+const (
+	assumedTTFT  = 1.0   // seconds
+	assumedTPOT  = 0.050 // seconds
+	assumedShare = 0.95
+	// fewRequests: below it a share is a handful of requests, not evidence.
+	fewRequests = 20
+)
+
+// workflow is a named class of requests, summed over the targets that serve it.
+type workflow struct {
+	name    string
+	sum     tally
+	lone    tally // targets with a single page: since start
+	targets []*target
+	fresh   int
+	class   int
+	since   model.Instant
+	history *history
+}
+
+func newWorkflow(name string, rank int) *workflow {
+	return &workflow{name: name, class: -1, history: newHistory(rank)}
+}
+
+func (w *workflow) begin() {
+	w.sum.reset()
+	w.lone.reset()
+	w.targets, w.fresh = w.targets[:0], 0
+}
+
+// join adds a target's share. Counts since start and counts of a window are
+// different things: the former are used only while there is nothing else.
+func (w *workflow) join(t *target, ty *tally) {
+	w.targets = append(w.targets, t)
+	if t.fresh() {
+		w.fresh++
+	}
+	if ty.basis == model.SinceStart {
+		w.lone.add(ty)
+		return
+	}
+	w.sum.add(ty)
+}
+
+// tally is what the view is made of. Levels count from every target.
+func (w *workflow) tally() *tally {
+	if w.sum.basis == "" {
+		return &w.lone
+	}
+	for i := range w.lone.level {
+		if w.lone.exported[i] {
+			w.sum.exported[i] = true
+			w.sum.addLevel(i, w.lone.level[i])
+		}
+	}
+	return &w.sum
+}
+
+func (w *workflow) see(at model.Instant) model.WorkflowView {
+	ty := w.tally()
+	v := model.WorkflowView{
+		Name:              w.name,
+		AssumedObjectives: true,
+		Requests:          requests(ty),
+		Tokens: model.Tokens{
+			PromptPerSecond:   ty.rateOf(model.PromptTokens),
+			OutputPerSecond:   ty.rateOf(model.OutputTokens),
+			CachedPromptShare: ratio(ty.countOf(model.CachedTokens), ty.countOf(model.PromptTokens)),
+		},
+		TTFT: ty.distOf(model.TTFT), TPOT: ty.distOf(model.TPOT), ITL: ty.distOf(model.ITL),
+		E2E: ty.distOf(model.E2E), Queue: ty.distOf(model.Queue),
+		Prefill: ty.distOf(model.Prefill), Decode: ty.distOf(model.Decode),
+		KVCacheUsage:      ty.levelOf(model.KVUsage),
+		PrefixCacheHit:    prefixHit(ty),
+		PreemptionsPerSec: ty.rateOf(model.Preemptions),
+		Targets:           make([]string, 0, len(w.targets)),
+		Replicas:          model.Replicas{Fresh: w.fresh, Total: len(w.targets)},
+		Missing:           []model.Signal{},
+		State:             w.state(),
+	}
+	v.Objectives = []model.ObjectiveView{
+		objective(ty, model.TTFT, "ttft", assumedTTFT),
+		objective(ty, model.TPOT, "tpot", assumedTPOT),
+	}
+	for _, t := range w.targets {
+		v.Targets = append(v.Targets, t.spec.Name)
+	}
+	v.Missing = w.missing(ty)
+	v.Notes = w.notes(ty)
+	if c := class(&v); c != w.class {
+		w.class, w.since = c, at
+	}
+	v.Since = w.since
+	return v
+}
+
+// requests counts what was asked for, what came of it, and what nobody can
+// account for. First tokens stand for starts where the server counts no starts.
+func requests(ty *tally) model.Requests {
+	r := model.Requests{
+		Started:   ty.countOf(model.Started),
+		Finished:  ty.countOf(model.Finished),
+		PerSecond: requestRate(ty),
+		Running:   ty.levelOf(model.Running),
+		Waiting:   ty.levelOf(model.Waiting),
+		Failed:    sum(ty.countOf(model.Failed), ty.reasons[reasonError]),
+		Cancelled: sum(ty.countOf(model.Cancelled), ty.reasons[reasonAborted]),
+		Basis:     ty.basis,
+	}
+	if r.Started.State == model.Unsupported {
+		r.Started = ty.countIn(model.TTFT)
+	}
+	r.Unaccounted = unaccounted(ty, r)
+	return r
+}
+
+// unaccounted is started − finished − the growth of what runs: requests that
+// were cancelled or lost and appear in no counter.
+func unaccounted(ty *tally, r model.Requests) model.Reading {
+	running := ty.countOf(model.Running)
+	if !r.Started.OK() || !r.Finished.OK() || !running.OK() {
+		return model.Reading{}
+	}
+	gone := known(ty.countOf(model.Failed).Value) + known(ty.countOf(model.Cancelled).Value)
+	return model.Of(max(0, r.Started.Value-r.Finished.Value-gone-running.Value))
+}
+
+// prefixHit prefers cached prompt tokens over look-ups: some releases repeat a
+// waiting request's look-up at every scheduling attempt.
+func prefixHit(ty *tally) model.Reading {
+	if r := ratio(ty.countOf(model.CachedTokens), ty.countOf(model.PromptTokens)); r.State != model.Unsupported {
+		return r
+	}
+	return ratio(ty.countOf(model.PrefixHits), ty.countOf(model.PrefixQueries))
+}
+
+func objective(ty *tally, s model.Signal, metric string, max float64) model.ObjectiveView {
+	o := model.ObjectiveView{Metric: metric, MaxS: max, Target: assumedShare, Verdict: model.CannotCompute}
+	i := signalIndex[s]
+	if !ty.hasHist[i] {
+		if ty.exported[i] {
+			o.Verdict = model.NoData
+		}
+		return o
+	}
+	h := ty.hist[i]
+	if h.N() == 0 {
+		o.Verdict = model.NoData
+		return o
+	}
+	o.Share = h.ShareAtMost(max)
+	o.Verdict = verdict(o.Share, h.N())
+	return o
+}
+
+func verdict(s model.Share, n float64) model.Verdict {
+	lo, hi := s.Lo.Value, s.Hi.Value
+	switch {
+	case !s.Lo.OK() || !s.Hi.OK():
+		return model.CannotCompute
+	case n < fewRequests:
+		return model.Undecided
+	case lo >= assumedShare:
+		return model.Met
+	case hi < assumedShare:
+		return model.Missed
+	default:
+		return model.Undecided
+	}
+}
+
+// state is the worst a user of the workflow meets: with one replica of several
+// down it is still served.
+func (w *workflow) state() model.State {
+	var worstFresh, worst model.State
+	worstFresh, worst = model.Idle, ""
+	for i, t := range w.targets {
+		if i == 0 || t.state.Rank() > worst.Rank() {
+			worst = t.state
+		}
+		if t.fresh() && t.state.Rank() > worstFresh.Rank() {
+			worstFresh = t.state
+		}
+	}
+	if w.fresh == 0 {
+		return worst
+	}
+	return worstFresh
+}
+
+// class is how much a workflow hurts, worst highest.
+func class(v *model.WorkflowView) int {
+	if v.State == model.Down || v.State == model.Stalled || v.State == model.StaleAt {
+		return 10 + v.State.Rank()
+	}
+	worst := 0
+	for _, o := range v.Objectives {
+		worst = max(worst, verdictRank(o.Verdict))
+	}
+	return worst
+}
+
+func verdictRank(v model.Verdict) int {
+	switch v {
+	case model.Missed:
+		return 3
+	case model.Undecided:
+		return 2
+	case model.Met:
+		return 1
+	default:
+		return 0
+	}
+}
+
+// missing lists what none of the workflow's targets exports.
+func (w *workflow) missing(ty *tally) []model.Signal {
+	out := []model.Signal{}
+	for i, s := range model.Signals {
+		if ty.exported[i] || len(w.targets) == 0 {
+			continue
+		}
+		everywhere := true
+		for _, t := range w.targets {
+			everywhere = everywhere && t.lacks(s.Signal)
+		}
+		if everywhere {
+			out = append(out, s.Signal)
+		}
+	}
+	return out
+}
+
+func (t *target) lacks(s model.Signal) bool {
+	if t.about == nil {
+		return false
+	}
+	for _, m := range t.about.Missing {
+		if m == s {
+			return true
+		}
+	}
+	return false
+}
+
+// notes say what a reader of the workflow's numbers must know.
+func (w *workflow) notes(ty *tally) []string {
+	out := []string{}
+	if w.fresh < len(w.targets) {
+		out = append(out, fmt.Sprintf("totals cover %d of %d targets", w.fresh, len(w.targets)))
+	}
+	if d := ty.distOf(model.TTFT); d != nil && d.Fidelity == model.Coarse {
+		out = append(out, "replicas differ in buckets: percentiles use the common ones")
+	}
+	if ty.partial {
+		out = append(out, "a histogram lost a bucket line: no percentile from it")
+	}
+	if ty.repaired {
+		out = append(out, "bucket counts were not monotone and were repaired")
+	}
+	if hits := signalIndex[model.PrefixHits]; ty.exported[hits] && ty.lifetime[hits] == 0 &&
+		ty.lifetime[signalIndex[model.PrefixQueries]] > 0 {
+		out = append(out, "prefix cache hits: the counter never moved")
+	} else if p := ty.countOf(model.Preemptions); p.OK() && p.Value > 0 && prefixHit(ty).OK() {
+		out = append(out, "preemptions in the window: recomputed prompts may count as prefix hits")
+	}
+	if n := ttftLeavesOut(ty); n != "" {
+		out = append(out, n)
+	}
+	return out
+}
+
+// ttftLeavesOut compares TTFT with what the other clocks of the same requests
+// say. Some servers start the TTFT clock only when a request leaves the queue.
+func ttftLeavesOut(ty *tally) string {
+	ttft, e2e, decode := ty.meanOf(model.TTFT), ty.meanOf(model.E2E), ty.meanOf(model.Decode)
+	if math.IsNaN(ttft+e2e+decode) || ty.hist[signalIndex[model.E2E]].N() < fewRequests {
+		return ""
+	}
+	rest := e2e - decode
+	if rest < 2*ttft || rest-ttft < 0.1 {
+		return ""
+	}
+	return fmt.Sprintf("TTFT here leaves out waiting: mean %.2f s, but E2E − decode is %.2f s", ttft, rest)
+}
+
+func (t *tally) meanOf(s model.Signal) float64 {
+	i := signalIndex[s]
+	if !t.hasHist[i] {
+		return math.NaN()
+	}
+	v, ok := t.hist[i].Mean().Get()
+	if !ok {
+		return math.NaN()
+	}
+	return v
+}
