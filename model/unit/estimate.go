@@ -1,0 +1,195 @@
+package unit
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"slotop/model"
+)
+
+// How much wider than narrow a bracket must be before it is shown with the value,
+// and before it is shown instead of the value.
+const (
+	narrowBracket = 1.2
+	wideBracket   = 2.0
+)
+
+// marks are the signs of an estimate.
+type marks struct{ atMost, dash string }
+
+func marksFor(ascii bool) marks {
+	if ascii {
+		return marks{"<=", "-"}
+	}
+	return marks{"≤", "–"}
+}
+
+// Estimate is a quantile with what is known of its error: 182 ms where its
+// bracket is narrow, ~640 ms (500–750) where it is not, 1.0–2.5 s where the value
+// would be a guess, ≤ 0.3 s in the first bucket, > 160 s beyond the last, or the
+// word for why there is none.
+func Estimate(e model.Estimate, ascii bool) string {
+	m := marksFor(ascii)
+	lo, hi := e.Lo.Value, e.Hi.Value
+	switch shapeOf(e) {
+	case absent:
+		return e.Value.State.String()
+	case beyond:
+		return "> " + edge(lo)
+	case below:
+		return m.atMost + " " + edge(hi)
+	case point:
+		return Duration(e.Value.Value)
+	case around:
+		return "~" + withBracket(e.Value.Value, lo, hi, m)
+	default:
+		return between(lo, hi, m, false)
+	}
+}
+
+// EstimateShort is Estimate in at most 8 cells: 182 ms, ~640 ms, 1–2.5 s, ≤0.3 s,
+// >160 s. A bracket that does not fit shows its upper end.
+func EstimateShort(e model.Estimate, ascii bool) string {
+	m := marksFor(ascii)
+	lo, hi := e.Lo.Value, e.Hi.Value
+	switch shapeOf(e) {
+	case absent:
+		return None(ascii)
+	case beyond:
+		return ">" + edge(lo)
+	case below:
+		return m.atMost + edge(hi)
+	case point:
+		return DurationShort(e.Value.Value)
+	case around:
+		return "~" + DurationShort(e.Value.Value)
+	default:
+		if s := between(lo, hi, m, true); Width(s) <= 8 {
+			return s
+		}
+		return m.atMost + edge(hi)
+	}
+}
+
+type shape uint8
+
+const (
+	absent shape = iota
+	beyond
+	below
+	point
+	around
+	wide
+)
+
+func shapeOf(e model.Estimate) shape {
+	switch {
+	case !e.Exists():
+		return absent
+	case e.Open || !e.Hi.OK():
+		if e.Lo.OK() {
+			return beyond
+		}
+		return point
+	case !e.Lo.OK() || e.Lo.Value <= 0:
+		return below
+	}
+	switch u := e.Hi.Value / e.Lo.Value; {
+	case u > wideBracket*(1+1e-9) || !e.Value.OK():
+		return wide
+	case u > narrowBracket*(1+1e-9):
+		return around
+	default:
+		return point
+	}
+}
+
+// edge is a bucket boundary, as it is usually written: 0.3 s, 25 ms, 160 s.
+func edge(s float64) string {
+	hundredths := math.Abs(100*s-math.Round(100*s)) < 1e-6
+	switch {
+	case s < 0:
+		return signed(s, edge)
+	case s >= 10000:
+		return trimmed(s/hour, decimalsFor(s/hour)) + " h"
+	case s >= 1 || s == 0 || s >= 0.1 && hundredths:
+		return trimmed(s, decimalsFor(s)) + " s"
+	default:
+		return trimmed(1000*s, decimalsFor(1000*s)) + " ms"
+	}
+}
+
+// withBracket writes the value and its bracket in one unit.
+func withBracket(v, lo, hi float64, m marks) string {
+	k, name := 1000.0, " ms"
+	if rounded(v, 3) >= 1 {
+		k, name = 1, " s"
+	}
+	value := fixed(v*k, 0)
+	if rounded(v*k, 1) < 10 {
+		value = fixed(v*k, 1)
+	}
+	return value + name + " (" + trimmed(lo*k, decimalsFor(lo*k)) + m.dash + trimmed(hi*k, decimalsFor(hi*k)) + ")"
+}
+
+// between writes a bracket, both ends with the same decimals unless short.
+func between(lo, hi float64, m marks, short bool) string {
+	k, name := 1000.0, " ms"
+	if hi >= 1 {
+		k, name = 1, " s"
+	}
+	lo, hi = lo*k, hi*k
+	if lo < 0.05 { // would read 0.0
+		return edge(lo/k) + m.dash + edge(hi/k)
+	}
+	if short {
+		return trimmed(lo, decimalsFor(lo)) + m.dash + trimmed(hi, decimalsFor(hi)) + name
+	}
+	d := max(needed(lo), needed(hi))
+	return fixed(lo, d) + m.dash + fixed(hi, d) + name
+}
+
+// decimalsFor is how many decimals three digits leave.
+func decimalsFor(v float64) int {
+	switch {
+	case v >= 100:
+		return 0
+	case v >= 10:
+		return 1
+	default:
+		return 2
+	}
+}
+
+// needed is how many decimals v has, of those that three digits leave.
+func needed(v float64) int {
+	_, after, _ := strings.Cut(trimmed(v, decimalsFor(v)), ".")
+	return len(after)
+}
+
+// trimmed is v with at most that many decimals and no trailing zeros.
+func trimmed(v float64, decimals int) string {
+	s := fixed(v, decimals)
+	if decimals == 0 || !strings.Contains(s, ".") {
+		return s
+	}
+	return strings.TrimRight(strings.TrimRight(s, "0"), ".")
+}
+
+// Share is a share of requests: 95.0 % where it is exact or known to within a
+// point, else the interval it lies in, rounded outwards: 60–90 %.
+func Share(s model.Share, ascii bool) string {
+	if !s.Lo.OK() || !s.Hi.OK() {
+		return s.Lo.State.String()
+	}
+	lo, hi := s.Lo.Value, s.Hi.Value
+	if hi-lo <= 0.01+1e-12 {
+		if s.Point.OK() {
+			return Ratio(s.Point.Value)
+		}
+		return Ratio((lo + hi) / 2)
+	}
+	from, to := math.Floor(100*lo+1e-9), math.Ceil(100*hi-1e-9)
+	return strconv.Itoa(int(from)) + marksFor(ascii).dash + strconv.Itoa(int(to)) + " %"
+}

@@ -1,0 +1,138 @@
+package unit
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
+)
+
+// Escape makes foreign text safe to print: whatever a terminal would obey, or
+// would not show, becomes a visible mark on the same line, ␛ for the escape
+// character, \x9b for a C1 control, \u202e for a change of writing direction. In
+// ASCII everything but printable ASCII is written that way. Text without any is
+// returned as it is.
+func Escape(s string, ascii bool) string {
+	i := firstUnsafe(s, ascii)
+	if i < 0 {
+		return s
+	}
+	var b strings.Builder
+	b.WriteString(s[:i])
+	for i < len(s) {
+		r, n := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && n == 1:
+			writeHex(&b, 'x', rune(s[i]), 2)
+		case safe(r, ascii):
+			b.WriteString(s[i : i+n])
+		default:
+			writeMark(&b, r, ascii)
+		}
+		i += n
+	}
+	return b.String()
+}
+
+func firstUnsafe(s string, ascii bool) int {
+	for i, r := range s {
+		if !safe(r, ascii) {
+			return i
+		}
+		if r == utf8.RuneError {
+			if _, n := utf8.DecodeRuneInString(s[i:]); n == 1 {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// safe reports whether a terminal shows the rune and does nothing else with it.
+func safe(r rune, ascii bool) bool {
+	if r < utf8.RuneSelf {
+		return r >= ' ' && r != 0x7f
+	}
+	if ascii {
+		return false
+	}
+	return !unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co,
+		unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
+}
+
+func writeMark(b *strings.Builder, r rune, ascii bool) {
+	switch {
+	case !ascii && r == '\n':
+		b.WriteRune('␤')
+	case !ascii && r < ' ':
+		b.WriteRune('␀' + r)
+	case !ascii && r == 0x7f:
+		b.WriteRune('␡')
+	case r <= 0xff:
+		writeHex(b, 'x', r, 2)
+	case r <= 0xffff:
+		writeHex(b, 'u', r, 4)
+	default:
+		writeHex(b, 'U', r, 8)
+	}
+}
+
+func writeHex(b *strings.Builder, kind byte, r rune, digits int) {
+	const hex = "0123456789abcdef"
+	b.WriteByte('\\')
+	b.WriteByte(kind)
+	for i := digits - 1; i >= 0; i-- {
+		b.WriteByte(hex[r>>(4*i)&0xf])
+	}
+}
+
+// Width is the number of cells that s takes on screen.
+func Width(s string) int { return ansi.StringWidth(s) }
+
+// TruncateLeft shortens s to n cells and keeps its end, as paths need it:
+// …/acme/chat 70b/.
+func TruncateLeft(s string, n int, ascii bool) string {
+	w := Width(s)
+	if w <= n {
+		return s
+	}
+	mark := ellipsis(n, ascii)
+	// A wide character may straddle the cut.
+	for cut := w - n + Width(mark); cut < w; cut++ {
+		if t := ansi.TruncateLeft(s, cut, mark); Width(t) <= n {
+			return t
+		}
+	}
+	return mark
+}
+
+// TruncateRight shortens s to n cells and keeps its beginning.
+func TruncateRight(s string, n int, ascii bool) string {
+	if Width(s) <= n {
+		return s
+	}
+	return ansi.Truncate(s, max(0, n), ellipsis(n, ascii))
+}
+
+// ellipsis says that something is missing, in at most n cells.
+func ellipsis(n int, ascii bool) string {
+	switch {
+	case n <= 0:
+		return ""
+	case ascii:
+		return ".."[:min(n, 2)]
+	default:
+		return "…"
+	}
+}
+
+// PadLeft right-aligns s in n cells.
+func PadLeft(s string, n int) string {
+	return strings.Repeat(" ", max(0, n-Width(s))) + s
+}
+
+// PadRight left-aligns s in n cells.
+func PadRight(s string, n int) string {
+	return s + strings.Repeat(" ", max(0, n-Width(s)))
+}

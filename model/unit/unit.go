@@ -1,0 +1,179 @@
+// Package unit writes numbers for people: seconds, bytes, ratios, rates, counts
+// and estimates, and makes foreign text safe to print. It is the only formatter.
+//
+// It decides no colours, draws nothing and pads no tables. Numbers and their unit
+// are separated by a plain space. Widths are bounded and stated, so that a column
+// can be right-aligned once and its digits stay where they are.
+package unit
+
+import (
+	"math"
+	"strconv"
+
+	"slotop/model"
+)
+
+// None stands where there is no number, in a cell too narrow for a word.
+func None(ascii bool) string {
+	if ascii {
+		return "-"
+	}
+	return "–"
+}
+
+// Reading is the number in the given format, or the word for why there is none.
+func Reading(r model.Reading, format func(float64) string) string {
+	if v, ok := r.Get(); ok {
+		return format(v)
+	}
+	return r.State.String()
+}
+
+// Cell is the number in the given format, or a dash.
+func Cell(r model.Reading, format func(float64) string, ascii bool) string {
+	if v, ok := r.Get(); ok {
+		return format(v)
+	}
+	return None(ascii)
+}
+
+// fixed is v with that many decimals, never "-0".
+func fixed(v float64, decimals int) string {
+	s := strconv.FormatFloat(v, 'f', decimals, 64)
+	if s[0] == '-' {
+		if z, err := strconv.ParseFloat(s, 64); err == nil && z == 0 {
+			return s[1:]
+		}
+	}
+	return s
+}
+
+// rounded is v at that many decimals; formats choose their unit by it, so that
+// 0.9996 s is 1.0 s and not 1000 ms.
+func rounded(v float64, decimals int) float64 {
+	p := math.Pow10(decimals)
+	return math.Round(v*p) / p
+}
+
+// scaled is v with a suffix of thousands and at least two digits: 1.2k, 18k, 4.0M.
+// It has at most 4 cells up to 999 of the largest suffix.
+func scaled(v float64) string {
+	const suffixes = "kMGTPE"
+	for i := range len(suffixes) {
+		v /= 1000
+		last := i == len(suffixes)-1
+		if rounded(v, 1) < 10 {
+			return fixed(v, 1) + suffixes[i:i+1]
+		}
+		if math.Round(v) < 1000 || last {
+			return fixed(v, 0) + suffixes[i:i+1]
+		}
+	}
+	return ""
+}
+
+// notNumber is what NaN and infinities read as, "" for anything else. They should
+// not get here: a Reading holds neither.
+func notNumber(v float64) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return "n/a"
+	}
+	return ""
+}
+
+// signed writes the magnitude with a sign before it.
+func signed(v float64, format func(float64) string) string {
+	if s := notNumber(v); s != "" {
+		return s
+	}
+	if v < 0 {
+		return "-" + format(-v)
+	}
+	return format(v)
+}
+
+// Count is a number of things in at most 4 cells: 208, 1.2k, 18k.
+func Count(n float64) string {
+	return signed(n, func(n float64) string {
+		if math.Round(n) < 1000 {
+			return fixed(n, 0)
+		}
+		return scaled(n)
+	})
+}
+
+// Integer is a number of things in full: 3696.
+func Integer(n float64) string {
+	return signed(n, func(n float64) string { return fixed(n, 0) })
+}
+
+// Rate is a number per second in at most 4 cells: 17.2, 390, 1.8k. What is more
+// than nothing never reads as nothing: <0.1.
+func Rate(v float64) string {
+	return signed(v, func(v float64) string {
+		switch {
+		case v > 0 && v < 0.05:
+			return "<0.1"
+		case rounded(v, 1) < 100:
+			return fixed(v, 1)
+		case math.Round(v) < 1000:
+			return fixed(v, 0)
+		default:
+			return scaled(v)
+		}
+	})
+}
+
+// Ratio is a ratio in percent with one decimal: 71.2 %. Only the whole reads
+// 100 %, and only nothing reads 0 %; ratios above 1 are not cut.
+func Ratio(r float64) string { return percent(r, 1) }
+
+// Percent is a ratio in whole percent: 99 %, with the same promise as Ratio.
+func Percent(r float64) string { return percent(r, 0) }
+
+func percent(r float64, decimals int) string {
+	return signed(r, func(r float64) string {
+		step := math.Pow10(-decimals)
+		p := rounded(100*r, decimals)
+		switch {
+		case r == 0 || r == 1:
+			return fixed(p, 0) + " %"
+		case p == 0:
+			return "<" + fixed(step, decimals) + " %"
+		case p == 100 && r < 1:
+			p -= step
+		}
+		return fixed(p, decimals) + " %"
+	})
+}
+
+// Bytes is a size in binary units: 512 B, 1.5 KiB, 79 GiB.
+func Bytes(n float64) string {
+	return signed(n, func(n float64) string {
+		if math.Round(n) < 1024 {
+			return fixed(n, 0) + " B"
+		}
+		units := []string{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}
+		i := 0
+		for n /= 1024; math.Round(n) >= 1024 && i < len(units)-1; i++ {
+			n /= 1024
+		}
+		if rounded(n, 1) < 10 {
+			return fixed(n, 1) + " " + units[i]
+		}
+		return fixed(n, 0) + " " + units[i]
+	})
+}
+
+// Clock is the time of day in UTC: 03:14:07.
+func Clock(at model.Instant, ascii bool) string { return clock(at, "15:04:05", ascii) }
+
+// ClockMinute is the time of day in UTC without seconds: 03:14.
+func ClockMinute(at model.Instant, ascii bool) string { return clock(at, "15:04", ascii) }
+
+func clock(at model.Instant, layout string, ascii bool) string {
+	if at.IsZero() {
+		return None(ascii)
+	}
+	return at.Wall.UTC().Format(layout)
+}
