@@ -98,13 +98,13 @@ func TruncateLeft(s string, n int, ascii bool) string {
 		return s
 	}
 	mark := ellipsis(n, ascii)
-	// A wide character may straddle the cut.
-	for cut := w - n + Width(mark); cut < w; cut++ {
-		if t := ansi.TruncateLeft(s, cut, mark); Width(t) <= n {
-			return t
-		}
+	// A wide character may straddle the cut: it goes whole.
+	for room := n - Width(mark); s != "" && w > room; {
+		cluster, cells := ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth)
+		s = s[len(cluster):]
+		w -= cells
 	}
-	return mark
+	return mark + s
 }
 
 // TruncateRight shortens s to n cells and keeps its beginning.
