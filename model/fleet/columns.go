@@ -34,7 +34,7 @@ type slot struct {
 	kind   model.Kind
 	reason string
 	engine string
-	flow   string // workflow it counts for, "" for none
+	share  *tally // the target's part of the workflow it counts for
 
 	col        int    // counters, and gauges whose change over a window is needed
 	spans      []span // histograms, newest bounds last

@@ -131,7 +131,9 @@ func (f *Fleet) flowName(name string) string {
 
 func (f *Fleet) mark(t *target, e model.Event) {
 	for name := range t.flows {
-		f.flows[name].mark(e)
+		if name != "" {
+			f.flows[name].mark(e)
+		}
 	}
 }
 

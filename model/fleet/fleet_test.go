@@ -496,3 +496,14 @@ func TestRejectsBadConfig(t *testing.T) {
 		}
 	}
 }
+
+func TestSignalLayout(t *testing.T) {
+	if len(model.Signals) != numSignals {
+		t.Errorf("%d signals", len(model.Signals))
+	}
+	for i, s := range model.Signals {
+		if (s.Kind == model.Histogram) != (i >= firstHist && i < firstHist+numHists) {
+			t.Errorf("%s stands at %d", s.Signal, i)
+		}
+	}
+}

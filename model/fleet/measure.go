@@ -9,7 +9,13 @@ import (
 	"slotop/model/hist"
 )
 
-const numSignals = 39
+// How model.Signals is laid out; a test holds these numbers to it. Only the
+// signals from firstHist on, numHists of them, are histograms.
+const (
+	numSignals = 39
+	firstHist  = 27
+	numHists   = 11
+)
 
 // measure sums the target's samples over the window. It does so only after
 // something came in: the window ends at the newest poll, not at the tick.
@@ -18,22 +24,33 @@ func (t *target) measure(window time.Duration) {
 		return
 	}
 	t.dirty, t.stale = false, !t.fresh()
-	t.total.reset()
+	basis, ok := t.increase(window)
 	for _, ty := range t.flows {
 		ty.reset()
-	}
-	basis, ok := t.increase(window)
-	t.total.basis = basis
-	for _, ty := range t.flows {
 		ty.basis = basis
 	}
 	for _, sl := range t.cols.slots {
-		t.addSlot(&t.total, sl, ok)
-		if ty := t.flows[sl.flow]; ty != nil {
-			t.addSlot(ty, sl, ok)
+		t.addSlot(sl.share, sl, ok)
+	}
+	t.dress(t.total(basis))
+}
+
+// total is the target's sum over its workflows and what belongs to none.
+func (t *target) total(basis model.Basis) *tally {
+	if len(t.flows) == 1 {
+		for _, only := range t.flows {
+			return only
 		}
 	}
-	t.dress()
+	if t.sum == nil {
+		t.sum = &tally{}
+	}
+	t.sum.reset()
+	t.sum.basis = basis
+	for _, ty := range t.flows {
+		t.sum.add(ty)
+	}
+	return t.sum
 }
 
 // increase fills delta with what each column gained over the window, or with
@@ -89,9 +106,15 @@ func stale(sofar model.Reading, sl *slot, poll int) model.Reading {
 func (t *target) addCounter(ty *tally, sl *slot) {
 	d := model.Of(t.delta[sl.col])
 	ty.count[sl.signal] = sum(ty.count[sl.signal], d)
-	ty.lifetime[sl.signal] += known(t.raw[sl.col])
-	if i := slices.Index(reasons[:], sl.reason); i >= 0 && sl.key.signal == model.Finished {
-		ty.reasons[i] = sum(ty.reasons[i], d)
+	switch sl.key.signal {
+	case model.Finished:
+		if i := slices.Index(reasons[:], sl.reason); i >= 0 {
+			ty.reasons[i] = sum(ty.reasons[i], d)
+		}
+	case model.PrefixQueries:
+		ty.looked += known(t.raw[sl.col])
+	case model.PrefixHits:
+		ty.hits += known(t.raw[sl.col])
 	}
 	if t.elapsed > 0 && d.OK() {
 		ty.rate[sl.signal] = sum(ty.rate[sl.signal], model.Of(d.Value/t.elapsed.Seconds()))
@@ -144,6 +167,8 @@ func (t *target) spanIncrease(sp span) (hist.Hist, bool) {
 // addTo gives each workflow this target's share of it.
 func (t *target) addTo(flows map[string]*workflow) {
 	for name, ty := range t.flows {
-		flows[name].join(t, ty)
+		if name != "" {
+			flows[name].join(t, ty)
+		}
 	}
 }

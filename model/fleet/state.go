@@ -123,7 +123,7 @@ func (t *target) alert(at model.Instant) (model.AlertView, bool) {
 		State:  "firing",
 		Since:  t.since,
 		Text: fmt.Sprintf("no progress: %s running, %s waiting, 0 tok/s for %d s",
-			whole(t.total.levelOf(model.Running)), whole(t.total.levelOf(model.Waiting)), int(at.Sub(t.since).Seconds())),
+			whole(t.view.Running), whole(t.view.Waiting), int(at.Sub(t.since).Seconds())),
 	}, true
 }
 

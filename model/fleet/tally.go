@@ -21,21 +21,28 @@ type tally struct {
 	level    [numSignals]model.Reading
 	count    [numSignals]model.Reading
 	rate     [numSignals]model.Reading
-	hist     [numSignals]hist.Hist
-	hasHist  [numSignals]bool
+	hist     [numHists]hist.Hist // by signal, from firstHist on
+	hasHist  [numHists]bool
 	reasons  [len(reasons)]model.Reading
-	lifetime [numSignals]float64 // counters as exposed, for "never moved"
+	looked   float64 // prefix look-ups and hits since the server started,
+	hits     float64 // for a hit counter that never moved
 	basis    model.Basis
 	partial  bool // an incomplete histogram is in it
 	repaired bool
 }
 
+// reset empties the tally and keeps its memory.
 func (t *tally) reset() {
-	for i := range t.hist {
-		t.hist[i] = hist.Hist{Bounds: t.hist[i].Bounds[:0], Cum: t.hist[i].Cum[:0]}
-	}
 	h := t.hist
+	for i := range h {
+		h[i] = hist.Hist{Bounds: h[i].Bounds[:0], Cum: h[i].Cum[:0]}
+	}
 	*t = tally{hist: h}
+}
+
+// of is the histogram of a signal and whether anything is known of it.
+func (t *tally) of(sig int) (*hist.Hist, bool) {
+	return &t.hist[sig-firstHist], t.hasHist[sig-firstHist]
 }
 
 // addLevel joins a level: a ratio keeps the fullest, everything else adds up.
@@ -75,9 +82,9 @@ func sum(a, b model.Reading) model.Reading {
 
 // addHist adds an increase. The tally owns its bounds and counts.
 func (t *tally) addHist(sig int, h hist.Hist) {
-	mine := &t.hist[sig]
-	if !t.hasHist[sig] {
-		t.hasHist[sig] = true
+	mine, started := t.of(sig)
+	if !started {
+		t.hasHist[sig-firstHist] = true
 		mine.Bounds = append(mine.Bounds[:0], h.Bounds...)
 		mine.Cum = append(mine.Cum[:0], h.Cum...)
 		mine.Sum, mine.Incomplete, mine.Repaired, mine.Fidelity = h.Sum, h.Incomplete, h.Repaired, h.Fidelity
@@ -98,11 +105,14 @@ func (t *tally) add(o *tally) {
 		t.addLevel(i, o.level[i])
 		t.count[i] = sum(t.count[i], o.count[i])
 		t.rate[i] = sum(t.rate[i], o.rate[i])
-		t.lifetime[i] += o.lifetime[i]
-		if o.hasHist[i] {
-			t.addHist(i, o.hist[i])
+	}
+	for i, known := range o.hasHist {
+		if known {
+			t.addHist(firstHist+i, o.hist[i])
 		}
 	}
+	t.looked += o.looked
+	t.hits += o.hits
 	for i := range t.reasons {
 		t.reasons[i] = sum(t.reasons[i], o.reasons[i])
 	}
@@ -128,11 +138,11 @@ func (t *tally) reading(of *[numSignals]model.Reading, s model.Signal) model.Rea
 
 // distOf is the distribution of a latency, nil where it is not known at all.
 func (t *tally) distOf(s model.Signal) *model.Dist {
-	i := signalIndex[s]
-	if !t.hasHist[i] {
+	h, known := t.of(signalIndex[s])
+	if !known {
 		return nil
 	}
-	return t.hist[i].Dist(t.basis)
+	return h.Dist(t.basis)
 }
 
 // countIn is how many observations a histogram saw.
@@ -141,10 +151,10 @@ func (t *tally) countIn(s model.Signal) model.Reading {
 	switch {
 	case !t.exported[i]:
 		return model.Missing(model.Unsupported)
-	case !t.hasHist[i]:
+	case !t.hasHist[i-firstHist]:
 		return model.Reading{}
 	default:
-		return model.Of(t.hist[i].N())
+		return model.Of(t.hist[i-firstHist].N())
 	}
 }
 

@@ -42,8 +42,8 @@ type target struct {
 	start float64 // Unix seconds at which the process says it started, NaN unknown
 	atEnd bool    // token counters move only when a request ends
 
-	flows   map[string]*tally // this target's share of each workflow
-	total   tally
+	flows   map[string]*tally // this target's part of each workflow, "" of none
+	sum     *tally            // of the target, where it has several parts
 	delta   []float64
 	elapsed time.Duration
 	dirty   bool // something came in since the last measure
@@ -150,18 +150,23 @@ func (t *target) assign(flowName func(string) string) {
 		if name == "" {
 			name = only
 		}
-		sl.flow = ""
-		if name == "" {
-			continue
+		if name != "" {
+			name = flowName(name)
 		}
-		sl.flow = flowName(name)
-		flows[sl.flow] = t.flows[sl.flow]
-		if flows[sl.flow] == nil {
-			flows[sl.flow] = &tally{}
+		if flows[name] == nil {
+			flows[name] = first(t.flows[name], &tally{})
 		}
+		sl.share = flows[name]
 	}
 	t.flows = flows
 	t.atEnd = t.countsAtEnd()
+}
+
+func first(a, b *tally) *tally {
+	if a != nil {
+		return a
+	}
+	return b
 }
 
 // onlyModel is the workflow of samples without a model label: "" where several

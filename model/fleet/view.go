@@ -9,8 +9,7 @@ import (
 )
 
 // dress writes the part of the target's view that changes only with its data.
-func (t *target) dress() {
-	ty := &t.total
+func (t *target) dress(ty *tally) {
 	v := model.TargetView{
 		Name: t.spec.Name, ID: t.spec.ID, Kind: t.spec.Kind, Simulated: t.spec.Simulated,
 		Running:           ty.levelOf(model.Running),
@@ -34,7 +33,7 @@ func (t *target) dress() {
 		v.Models = orEmpty(a.Models)
 		v.Missing = orEmpty(a.Missing)
 		v.Meanings = orEmpty(a.Meanings)
-		v.Notes = slices.Concat(v.Notes, a.Notes, t.notes())
+		v.Notes = slices.Concat(v.Notes, a.Notes, notes(ty))
 	}
 	t.view = v
 }
@@ -47,12 +46,12 @@ func orEmpty[T any](s []T) []T {
 }
 
 // notes say what a reader of the target's numbers must know.
-func (t *target) notes() []string {
+func notes(ty *tally) []string {
 	var out []string
-	if t.total.partial {
+	if ty.partial {
 		out = append(out, "a histogram lost a bucket line: no percentile from it")
 	}
-	if t.total.repaired {
+	if ty.repaired {
 		out = append(out, "bucket counts were not monotone and were repaired")
 	}
 	return out

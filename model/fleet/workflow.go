@@ -148,13 +148,13 @@ func prefixHit(ty *tally) model.Reading {
 func objective(ty *tally, s model.Signal, metric string, max float64) model.ObjectiveView {
 	o := model.ObjectiveView{Metric: metric, MaxS: max, Target: assumedShare, Verdict: model.CannotCompute}
 	i := signalIndex[s]
-	if !ty.hasHist[i] {
+	h, known := ty.of(i)
+	if !known {
 		if ty.exported[i] {
 			o.Verdict = model.NoData
 		}
 		return o
 	}
-	h := ty.hist[i]
 	if h.N() == 0 {
 		o.Verdict = model.NoData
 		return o
@@ -269,8 +269,7 @@ func (w *workflow) notes(ty *tally) []string {
 	if ty.repaired {
 		out = append(out, "bucket counts were not monotone and were repaired")
 	}
-	if hits := signalIndex[model.PrefixHits]; ty.exported[hits] && ty.lifetime[hits] == 0 &&
-		ty.lifetime[signalIndex[model.PrefixQueries]] > 0 {
+	if ty.exported[signalIndex[model.PrefixHits]] && ty.hits == 0 && ty.looked > 0 {
 		out = append(out, "prefix cache hits: the counter never moved")
 	} else if p := ty.countOf(model.Preemptions); p.OK() && p.Value > 0 && prefixHit(ty).OK() {
 		out = append(out, "preemptions in the window: recomputed prompts may count as prefix hits")
@@ -285,7 +284,8 @@ func (w *workflow) notes(ty *tally) []string {
 // say. Some servers start the TTFT clock only when a request leaves the queue.
 func ttftLeavesOut(ty *tally) string {
 	ttft, e2e, decode := ty.meanOf(model.TTFT), ty.meanOf(model.E2E), ty.meanOf(model.Decode)
-	if math.IsNaN(ttft+e2e+decode) || ty.hist[signalIndex[model.E2E]].N() < fewRequests {
+	finished, _ := ty.of(signalIndex[model.E2E])
+	if math.IsNaN(ttft+e2e+decode) || finished.N() < fewRequests {
 		return ""
 	}
 	rest := e2e - decode
@@ -296,11 +296,11 @@ func ttftLeavesOut(ty *tally) string {
 }
 
 func (t *tally) meanOf(s model.Signal) float64 {
-	i := signalIndex[s]
-	if !t.hasHist[i] {
+	h, known := t.of(signalIndex[s])
+	if !known {
 		return math.NaN()
 	}
-	v, ok := t.hist[i].Mean().Get()
+	v, ok := h.Mean().Get()
 	if !ok {
 		return math.NaN()
 	}
