@@ -46,11 +46,11 @@ func (pl *Plan) missing() []model.Signal {
 	traffic := pl.gave(model.E2E) || pl.gave(model.Finished)
 	gone := map[model.Signal]bool{}
 	for _, a := range pl.absent {
-		gone[a.signal] = !a.declared && !a.waits && (!a.lazy || traffic)
+		gone[a.signal] = a.missing(traffic)
 	}
 	for i := range pl.readings {
-		if r := &pl.readings[i]; pl.state.found&(1<<i) == 0 && r.way.Needs == "" {
-			gone[r.signal] = true
+		if r := &pl.readings[i]; pl.state.found&(1<<i) == 0 {
+			gone[r.signal] = r.missing(traffic)
 		}
 	}
 	var all []model.Signal

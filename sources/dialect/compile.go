@@ -83,9 +83,10 @@ func (c *compiler) staticNotes(speakers []*Dialect) []string {
 	return notes
 }
 
-// absence is a signal that the dialect knows and the page does not have.
+// absence is what to think of a signal that the page does not have.
 type absence struct {
 	signal   model.Signal
+	expected bool // without an option or a certain version
 	declared bool // its family is on the page, without a sample
 	waits    bool // it appears with its first event, which may never come
 	lazy     bool // it appears with the first request
@@ -96,39 +97,57 @@ type absence struct {
 func (c *compiler) signal(info model.SignalInfo, speakers []*Dialect) (*reading, *absence) {
 	var gone *reading // found, but not on this page
 	a := absence{signal: info.Signal}
-	expected := false
 	for _, d := range speakers {
 		for i := range d.signals[info.Signal] {
 			w := &d.signals[info.Signal][i]
 			if w.Unless != nil && c.has(d.prefixes, w.Unless.selector) {
 				continue
 			}
-			if r := c.read(info, d, w); r != nil && r.onPage(c.page) {
+			a.consider(d, w)
+			r := c.read(info, d, w)
+			if r == nil {
+				a.declared = a.declared || c.isDeclared(d, w)
+				continue
+			}
+			r.absence = absence{signal: info.Signal}
+			r.consider(d, w)
+			if r.onPage(c.page) {
 				return r, nil
-			} else if r != nil && gone == nil {
+			}
+			if gone == nil {
 				gone = r
 			}
-			a.declared = a.declared || c.isDeclared(d, w)
-			a.waits = a.waits || d.lazy && w.Rare
-			a.lazy = a.lazy || d.lazy
-			expected = expected || w.Needs == ""
 		}
 	}
 	switch {
 	case gone != nil:
 		return gone, nil
-	case expected || a.declared:
+	case a.expected || a.declared:
 		return nil, &a
 	}
 	return nil, nil
 }
 
-// isDeclared reports whether a # TYPE line promises one of the names of a way.
+func (a *absence) consider(d *Dialect, w *way) {
+	a.waits = a.waits || d.lazy && w.Rare
+	a.lazy = a.lazy || d.lazy
+	a.expected = a.expected || w.Needs == ""
+}
+
+// missing reports whether a signal that is not on the page should be, given that
+// a request has finished or not.
+func (a *absence) missing(traffic bool) bool {
+	return a.expected && !a.declared && !a.waits && (!a.lazy || traffic)
+}
+
+// isDeclared reports whether # TYPE lines without samples promise what a way needs.
 func (c *compiler) isDeclared(d *Dialect, w *way) bool {
-	return slices.ContainsFunc(w.patterns(), func(p pattern) bool {
-		return slices.ContainsFunc(d.under(w), func(prefix string) bool {
-			name := prefix + p.name
-			return len(p.matchers) == 0 && (c.declared[name] || c.declared[strings.TrimSuffix(name, "_total")])
+	return !slices.ContainsFunc(w.operands(), func(names []pattern) bool {
+		return !slices.ContainsFunc(names, func(p pattern) bool {
+			return len(p.matchers) == 0 && slices.ContainsFunc(d.under(w), func(prefix string) bool {
+				name := prefix + p.name
+				return c.declared[name] || c.declared[strings.TrimSuffix(name, "_total")]
+			})
 		})
 	})
 }
@@ -143,7 +162,7 @@ func (d *Dialect) under(w *way) []string {
 
 // read builds the reading of one way, nil where the page lacks something it needs.
 func (c *compiler) read(info model.SignalInfo, d *Dialect, w *way) *reading {
-	r := &reading{signal: info.Signal, kind: info.Kind, way: w, largest: notAdditive(info.Signal)}
+	r := &reading{kind: info.Kind, way: w, largest: notAdditive(info.Signal)}
 	b := builder{compiler: c, d: d, w: w, signal: info.Signal, kind: info.Kind}
 	ok := false
 	switch {
@@ -279,11 +298,10 @@ func (k key) labels() model.LabelSet {
 }
 
 // place says where a series belongs: to which sample, to which part of it, and
-// as which of several copies of that part.
+// as which of several ranks that repeat that part.
 func (b *builder) place(i int) (k key, part string, rank int) {
 	labels, names := b.page.Series[i].Labels, &b.d.labels
-	taken := map[string]bool{"le": true}
-	k.model = firstOf(labels, names.Model, taken)
+	k.model = firstOf(labels, names.Model)
 	if b.d.lowerModels {
 		k.model = strings.ToLower(k.model)
 	}
@@ -292,31 +310,32 @@ func (b *builder) place(i int) (k key, part string, rank int) {
 	}
 	var engine []string
 	for _, n := range names.Engine {
-		if v := firstOf(labels, n, taken); v != "" {
+		if v := firstOf(labels, n); v != "" {
 			engine = append(engine, v)
 		}
 	}
 	k.engine = strings.Join(engine, "/")
 	if b.signal == model.Finished {
-		k.reason = b.reason(firstOf(labels, names.Reason, taken))
+		k.reason = b.reason(label(labels, names.Reason))
 	}
 	for _, n := range names.Ranks {
-		taken[n] = true
 		v, _ := strconv.Atoi(label(labels, n))
 		rank = rank*maxRanks + min(v, maxRanks-1)
 	}
-	if b.kind == model.Gauge { // the processes' counters are shares of one total
-		for _, n := range names.Copies {
-			taken[n] = true
-		}
-	}
-	var rest strings.Builder
+	var text strings.Builder
 	for _, l := range labels {
-		if !taken[l.Name] {
-			rest.WriteString(l.Name + "\xff" + l.Value + "\xfe")
+		if !b.repeats(l.Name) {
+			text.WriteString(l.Name + "\xff" + l.Value + "\xfe")
 		}
 	}
-	return k, rest.String(), rank
+	return k, text.String(), rank
+}
+
+// repeats reports whether rows that differ in this label alone show one value
+// several times. Processes repeat levels; their counters are shares of a total.
+func (b *builder) repeats(name string) bool {
+	return name == "le" || slices.Contains(b.d.labels.Ranks, name) ||
+		b.kind == model.Gauge && slices.Contains(b.d.labels.Copies, name)
 }
 
 // maxRanks keeps the ranks of several dimensions apart in one number.
@@ -331,10 +350,9 @@ func (b *builder) reason(exposed string) string {
 }
 
 // firstOf is the value of the first of the labels in "a|b" that is there.
-func firstOf(labels []expo.Label, names string, taken map[string]bool) string {
+func firstOf(labels []expo.Label, names string) string {
 	for name := range strings.SplitSeq(names, "|") {
 		if v := label(labels, name); v != "" {
-			taken[name] = true
 			return v
 		}
 	}

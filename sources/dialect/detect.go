@@ -11,22 +11,24 @@ import (
 type index struct {
 	page     *expo.Page
 	byName   map[string][]int
-	names    []string // of series and declared families, sorted
-	declared map[string]bool
+	names    []string        // of series and declared families, sorted
+	declared map[string]bool // without a sample
 }
 
 func newIndex(p *expo.Page) *index {
 	x := &index{page: p, byName: make(map[string][]int, len(p.Series)), declared: map[string]bool{}}
+	sampled := map[string]bool{}
 	for i := range p.Series {
 		name := p.Series[i].Name
 		if x.byName[name] == nil {
 			x.names = append(x.names, name)
 		}
 		x.byName[name] = append(x.byName[name], i)
+		sampled[p.Series[i].Family] = true
 	}
 	for _, f := range p.Families {
-		x.declared[f.Name] = true
-		if x.byName[f.Name] == nil {
+		if !sampled[f.Name] {
+			x.declared[f.Name] = true
 			x.names = append(x.names, f.Name)
 		}
 	}
@@ -93,7 +95,7 @@ func (x *index) hasName(name string, ms matchers) bool {
 	})
 }
 
-// say is the text of the first version hint that holds.
+// versionOf is the text of the first version hint that holds.
 func (x *index) versionOf(d *Dialect) string {
 	for _, v := range d.versions {
 		if x.holds(d.prefixes, v.condition) {

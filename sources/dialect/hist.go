@@ -124,7 +124,7 @@ type histRow struct {
 	mean   bool // only sum and count exist
 	meanOf row  // the sum
 	count  row
-	scale  float64
+	way    *way
 }
 
 // histLines are the series of one histogram: a row for each bound of the sample
@@ -137,7 +137,7 @@ type histLines struct {
 // histRow lays the parts of a sample over each other. Bounds that some of them
 // lack are dropped: only at common ones can counts be added.
 func (b *builder) histRow(k key, parts []histPart) histRow {
-	h := histRow{labels: k.labels(), scale: b.w.Scale}
+	h := histRow{labels: k.labels(), way: b.w}
 	var bounds []float64
 	for i, p := range parts {
 		slices.SortFunc(p.ranks, func(a, c *rawLines) int { return cmp.Compare(a.number, c.number) })
@@ -163,7 +163,7 @@ func (b *builder) histRow(k key, parts []histPart) histRow {
 		h.parts = append(h.parts, ranks)
 	}
 	for _, x := range bounds {
-		h.out.Bounds = append(h.out.Bounds, x*b.w.Scale)
+		h.out.Bounds = append(h.out.Bounds, b.w.scaled(x))
 	}
 	h.out.Counts = make([]float64, len(bounds)+1)
 	return h
@@ -217,7 +217,7 @@ func (b *builder) mean(r *reading) bool {
 			continue
 		}
 		r.hists = append(r.hists, histRow{
-			labels: k.labels(), scale: b.w.Scale, mean: true, meanOf: *sums.all[k], count: *counts.all[k],
+			labels: k.labels(), way: b.w, mean: true, meanOf: *sums.all[k], count: *counts.all[k],
 			out: model.Buckets{Counts: make([]float64, 1)},
 		})
 	}
@@ -254,7 +254,7 @@ func (h *histRow) read(p *expo.Page) bool {
 	h.readBuckets(p, total)
 	h.out.Counts[len(h.out.Counts)-1] = total
 	if sum.OK() {
-		sum.Value *= h.scale
+		sum.Value = h.way.scaled(sum.Value)
 	}
 	h.out.Sum = sum
 	return true
@@ -317,7 +317,7 @@ func (h *histRow) readMean(p *expo.Page) bool {
 	h.out.Counts[0] = n
 	h.out.Sum = model.Reading{}
 	if sum, ok := h.meanOf.read(p, model.Counter, false); ok && !math.IsNaN(sum) {
-		h.out.Sum = model.Of(sum * h.scale)
+		h.out.Sum = model.Of(h.way.scaled(sum))
 	}
 	return true
 }

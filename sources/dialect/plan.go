@@ -35,7 +35,7 @@ type state struct {
 
 // reading is one signal of a plan.
 type reading struct {
-	signal  model.Signal
+	absence // its signal, and what to think when the page has lost it
 	kind    model.Kind
 	way     *way
 	metric  string // the exposed name
@@ -160,7 +160,7 @@ func (r *reading) clean(v float64) float64 {
 	if unset || math.IsInf(v, 0) || ratio && v < 0 {
 		return math.NaN()
 	}
-	return v * r.way.Scale
+	return r.way.scaled(v)
 }
 
 // read computes the row's value. It reports false where the page has none of it.

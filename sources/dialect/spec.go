@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
@@ -182,7 +183,7 @@ func (s *spec) check() error {
 }
 
 func (w *way) check(kind model.Kind) error {
-	for _, p := range w.patterns() {
+	for _, p := range slices.Concat(w.operands()...) {
 		if p.open || p.name == "" {
 			return fmt.Errorf("%q names no single metric", p.text)
 		}
@@ -212,18 +213,33 @@ func (w *way) check(kind model.Kind) error {
 	return nil
 }
 
-// patterns are all names the way reads.
-func (w *way) patterns() []pattern {
-	all := slices.Concat(w.From, w.Sum)
+// operands are what the way needs, each with the names that can provide it.
+func (w *way) operands() [][]pattern {
+	var all [][]pattern
+	if len(w.From) > 0 {
+		all = append(all, w.From)
+	}
+	for _, p := range w.Sum {
+		all = append(all, []pattern{p})
+	}
 	for _, p := range []*pattern{w.Minus, w.Times, w.Over} {
 		if p != nil {
-			all = append(all, *p)
+			all = append(all, []pattern{*p})
 		}
 	}
 	if w.Mean != nil {
-		all = slices.Concat(all, w.Mean.Sum, w.Mean.Count)
+		all = append(all, w.Mean.Sum, w.Mean.Count)
 	}
 	return all
+}
+
+// scaled brings a value into the signal's unit. It divides where the factor is
+// one over a whole number, so that 440000 µs are 0.44 s and not 0.44 and a bit.
+func (w *way) scaled(v float64) float64 {
+	if d := math.Round(1 / w.Scale); w.Scale < 1 && math.Abs(w.Scale*d-1) < 1e-12 {
+		return v / d
+	}
+	return v * w.Scale
 }
 
 // The values of rows.
