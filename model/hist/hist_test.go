@@ -103,6 +103,9 @@ func TestMeanOnly(t *testing.T) {
 	if d.N != 64 || !is(d.Mean, .44) || d.P50.Exists() || d.P99.Exists() || d.Basis != model.SinceStart {
 		t.Errorf("%+v", d)
 	}
+	if m := build(nan, 64).Mean(); m.OK() || m.State != model.Unknown {
+		t.Errorf("mean without a sum: %+v", m)
+	}
 	if s := h.ShareAtMost(1); s.Lo.OK() || s.Hi.OK() || s.Point.OK() {
 		t.Errorf("share without bounds: %+v", s)
 	}

@@ -23,6 +23,7 @@ func TestSince(t *testing.T) {
 		{"only the sum fell", build(9, 3, 1, 2), build(5, 7, 1, 4), []float64{4, 7}, 5, true},
 		{"only a bucket fell", build(2, 3, 1, 2), build(5, 7, 1, 1), []float64{1, 7}, 5, true},
 		{"rounding is no restart", build(1e6, 3, 1, 2), build(1e6-1e-7, 3, 1, 2), []float64{0, 0}, 0, false},
+		{"a sum only now", build(nan, 3, 1, 2), build(5, 7, 1, 4), []float64{2, 4}, nan, false},
 		{"from nothing, other bounds", build(0, 0, 2, 0), build(5, 7, 1, 4), []float64{4, 7}, 5, false},
 	}
 	for _, tt := range tests {

@@ -220,7 +220,7 @@ func TestBoundedWhateverTheSchedule(t *testing.T) {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	r := NewRing(1, 30*time.Minute)
 	at, longest := time.Duration(0), 0
-	for range 20000 {
+	for range 6000 {
 		at += time.Duration(1 + rng.IntN(int(300*time.Millisecond)))
 		r.Push(at, []float64{at.Seconds()})
 		longest = max(longest, r.Len())

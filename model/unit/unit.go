@@ -9,6 +9,7 @@ package unit
 import (
 	"math"
 	"strconv"
+	"strings"
 
 	"slotop/model"
 )
@@ -37,16 +38,8 @@ func Cell(r model.Reading, format func(float64) string, ascii bool) string {
 	return None(ascii)
 }
 
-// fixed is v with that many decimals, never "-0".
-func fixed(v float64, decimals int) string {
-	s := strconv.FormatFloat(v, 'f', decimals, 64)
-	if s[0] == '-' {
-		if z, err := strconv.ParseFloat(s, 64); err == nil && z == 0 {
-			return s[1:]
-		}
-	}
-	return s
-}
+// fixed is v with that many decimals.
+func fixed(v float64, decimals int) string { return strconv.FormatFloat(v, 'f', decimals, 64) }
 
 // rounded is v at that many decimals; formats choose their unit by it, so that
 // 0.9996 s is 1.0 s and not 1000 ms.
@@ -55,22 +48,23 @@ func rounded(v float64, decimals int) float64 {
 	return math.Round(v*p) / p
 }
 
-// scaled is v with a suffix of thousands and at least two digits: 1.2k, 18k, 4.0M.
-// It has at most 4 cells up to 999 of the largest suffix.
-func scaled(v float64) string {
-	const suffixes = "kMGTPE"
-	for i := range len(suffixes) {
-		v /= 1000
-		last := i == len(suffixes)-1
-		if rounded(v, 1) < 10 {
-			return fixed(v, 1) + suffixes[i:i+1]
-		}
-		if math.Round(v) < 1000 || last {
-			return fixed(v, 0) + suffixes[i:i+1]
-		}
+// scaled is v in the largest of the units that leaves at least 1, each base times
+// the one before, with two digits below ten.
+func scaled(v, base float64, units []string) string {
+	i := 0
+	for v /= base; math.Round(v) >= base && i < len(units)-1; i++ {
+		v /= base
 	}
-	return ""
+	if rounded(v, 1) < 10 {
+		return fixed(v, 1) + units[i]
+	}
+	return fixed(v, 0) + units[i]
 }
+
+var (
+	thousands = []string{"k", "M", "G", "T", "P", "E"}
+	binary    = []string{" KiB", " MiB", " GiB", " TiB", " PiB", " EiB"}
+)
 
 // notNumber is what NaN and infinities read as, "" for anything else. They should
 // not get here: a Reading holds neither.
@@ -81,15 +75,16 @@ func notNumber(v float64) string {
 	return ""
 }
 
-// signed writes the magnitude with a sign before it.
+// signed writes the magnitude, with a sign before it unless it reads as zero.
 func signed(v float64, format func(float64) string) string {
 	if s := notNumber(v); s != "" {
 		return s
 	}
-	if v < 0 {
-		return "-" + format(-v)
+	s := format(math.Abs(v))
+	if v < 0 && strings.ContainsAny(s, "123456789") {
+		return "-" + s
 	}
-	return format(v)
+	return s
 }
 
 // Count is a number of things in at most 4 cells: 208, 1.2k, 18k.
@@ -98,7 +93,7 @@ func Count(n float64) string {
 		if math.Round(n) < 1000 {
 			return fixed(n, 0)
 		}
-		return scaled(n)
+		return scaled(n, 1000, thousands)
 	})
 }
 
@@ -119,7 +114,7 @@ func Rate(v float64) string {
 		case math.Round(v) < 1000:
 			return fixed(v, 0)
 		default:
-			return scaled(v)
+			return scaled(v, 1000, thousands)
 		}
 	})
 }
@@ -153,15 +148,7 @@ func Bytes(n float64) string {
 		if math.Round(n) < 1024 {
 			return fixed(n, 0) + " B"
 		}
-		units := []string{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}
-		i := 0
-		for n /= 1024; math.Round(n) >= 1024 && i < len(units)-1; i++ {
-			n /= 1024
-		}
-		if rounded(n, 1) < 10 {
-			return fixed(n, 1) + " " + units[i]
-		}
-		return fixed(n, 0) + " " + units[i]
+		return scaled(n, 1024, binary)
 	})
 }
 

@@ -26,6 +26,8 @@ func TestFormats(t *testing.T) {
 		{"Count", Count, 1250025000, "1.3G"},
 		{"Count", Count, 4e15, "4.0P"},
 		{"Count", Count, -5, "-5"},
+		{"Count", Count, -0.2, "0"},
+		{"Count", Count, math.Copysign(0, -1), "0"},
 		{"Count", Count, math.NaN(), "n/a"},
 		{"Integer", Integer, 3696, "3696"},
 		{"Integer", Integer, 1250025000, "1250025000"},
