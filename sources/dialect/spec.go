@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -98,6 +99,18 @@ type way struct {
 	Needs    string   `yaml:"needs"`
 	Rare     bool     `yaml:"rare"`
 	Unless   *pattern `yaml:"unless"`
+
+	line, column int // where it stands in its file
+}
+
+// UnmarshalYAML reads a way and notes where it stands.
+func (w *way) UnmarshalYAML(n *yaml.Node) error {
+	type mapping way
+	if err := n.Load((*mapping)(w)); err != nil {
+		return err
+	}
+	w.line, w.column = n.Line, n.Column
+	return nil
 }
 
 // mean reads a histogram of which only sum and count exist, as two counters.
@@ -151,35 +164,36 @@ func (m *many[T]) UnmarshalYAML(n *yaml.Node) error {
 // reasonNames are the canonical finish reasons that a file may map to.
 var reasonNames = []string{"stop", "length", "aborted", "error", "other"}
 
-// check finds what the YAML reader cannot: values that mean nothing.
-func (s *spec) check() error {
+// check finds what the YAML reader cannot: values that mean nothing. The place
+// of an error is that of the top-level key unless a way knows its own.
+func (s *spec) check() (key string, err error) {
 	if s.Engine == "" {
-		return fmt.Errorf("the key engine is missing")
+		return "", errors.New("the key engine is missing")
 	}
 	if s.Only != "" {
-		var err error
 		if s.only, err = parseMatchers(s.Only); err != nil {
-			return fmt.Errorf("only: %w", err)
+			return "only", err
 		}
 	}
 	for reason := range s.Reasons {
 		if !slices.Contains(reasonNames, reason) {
-			return fmt.Errorf("reasons: %q is none of %s", reason, strings.Join(reasonNames, ", "))
+			return "reasons", fmt.Errorf("%q is none of %s", reason, strings.Join(reasonNames, ", "))
 		}
 	}
 	for _, signal := range s.Without {
 		if _, ok := infoOf(signal); !ok {
-			return fmt.Errorf("without: there is no signal %q%s", signal, didYouMean(string(signal), signalNames()))
+			return "without", fmt.Errorf("there is no signal %q%s", signal, didYouMean(string(signal), signalNames()))
 		}
 	}
 	for _, info := range model.Signals {
 		for i := range s.Signals[info.Signal] {
-			if err := s.Signals[info.Signal][i].check(info.Kind); err != nil {
-				return fmt.Errorf("signals: %s: %w", info.Signal, err)
+			w := &s.Signals[info.Signal][i]
+			if err := w.check(info.Kind); err != nil {
+				return "signals", &placedError{w.line, w.column, fmt.Errorf("%s: %w", info.Signal, err)}
 			}
 		}
 	}
-	return nil
+	return "", nil
 }
 
 func (w *way) check(kind model.Kind) error {

@@ -26,37 +26,55 @@ func parse(name string, data []byte) (*spec, error) {
 	if err := root.Load(s, yaml.WithKnownFields()); err != nil {
 		return nil, located(name, 1, 1, err)
 	}
-	if err := s.check(); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+	if key, err := s.check(); err != nil {
+		line, column := placeOf(&root, key)
+		return nil, located(name, line, column, err)
 	}
 	return s, nil
 }
 
-// keyError is a key that no dialect has.
-type keyError struct {
+// placedError is an error that knows its place in the file.
+type placedError struct {
 	line, column int
-	text         string
+	err          error
 }
 
-func (e *keyError) Error() string { return e.text }
+func (e *placedError) Error() string { return e.err.Error() }
 
-// located puts file:line:column before an error, as far as it knows them.
+// located puts file:line:column before an error: its own place where it knows
+// it, else the one given.
 func located(name string, line, column int, err error) error {
-	var key *keyError
-	var many *yaml.LoadErrors
+	var placed *placedError
+	var several *yaml.LoadErrors
 	var one *yaml.LoadError
 	switch {
-	case errors.As(err, &key):
-		return fmt.Errorf("%s:%d:%d: %w", name, key.line, key.column, err)
-	case errors.As(err, &many) && len(many.Errors) > 0:
-		one = many.Errors[0]
-	case !errors.As(err, &one):
-		return fmt.Errorf("%s:%d:%d: %w", name, line, column, err)
+	case errors.As(err, &placed):
+		line, column, err = placed.line, placed.column, placed.err
+	case errors.As(err, &several) && len(several.Errors) > 0:
+		one = several.Errors[0]
+	default:
+		errors.As(err, &one)
 	}
-	if one.Mark.Line > 0 {
-		line, column = one.Mark.Line, one.Mark.Column
+	if one != nil {
+		err = errors.New(one.Message)
+		if one.Mark.Line > 0 {
+			line, column = one.Mark.Line, one.Mark.Column
+		}
 	}
-	return fmt.Errorf("%s:%d:%d: %s", name, line, column, one.Message)
+	return fmt.Errorf("%s:%d:%d: %w", name, line, column, err)
+}
+
+// placeOf is where a top-level key stands, the start of the file for none.
+func placeOf(root *yaml.Node, key string) (line, column int) {
+	for root.Kind == yaml.DocumentNode && len(root.Content) > 0 {
+		root = root.Content[0]
+	}
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		if root.Content[i].Value == key {
+			return root.Content[i].Line, root.Content[i].Column
+		}
+	}
+	return 1, 1
 }
 
 // knownKeys walks a file beside the type it is going to be read into and
@@ -88,8 +106,8 @@ func knownKeys(n *yaml.Node, t reflect.Type) error {
 		key, value := n.Content[i], n.Content[i+1]
 		inner, known := typeOfKey(t, key.Value)
 		if inner == nil {
-			return &keyError{key.Line, key.Column,
-				fmt.Sprintf("unknown key %q%s", key.Value, didYouMean(key.Value, known))}
+			return &placedError{key.Line, key.Column,
+				fmt.Errorf("unknown key %q%s", key.Value, didYouMean(key.Value, known))}
 		}
 		if err := knownKeys(value, inner); err != nil {
 			return err
