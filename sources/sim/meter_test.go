@@ -17,6 +17,16 @@ func service(tb testing.TB, o Options) *Sim {
 	return s
 }
 
+// published marks a test that compares figures over hours of virtual time. It takes
+// a second or two, twenty times that under the race detector, which has nothing to
+// find in it: -short leaves it out.
+func published(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("figures over hours of virtual time, not with -short")
+	}
+}
+
 // meter watches a simulation each virtual second and keeps its truth.
 type meter struct {
 	sim    *Sim

@@ -246,7 +246,7 @@ func TestPageTellsTheTruth(t *testing.T) {
 func TestIdentitiesOfThePage(t *testing.T) {
 	for _, id := range []string{"S0", "S1"} {
 		s := service(t, Options{Seed: 5, Scenario: id, At: 20 * time.Second})
-		for at := 10 * time.Second; at <= 120*time.Second; at += 10 * time.Second {
+		for at := 15 * time.Second; at <= 120*time.Second; at += 15 * time.Second {
 			s.Advance(at)
 			for _, r := range s.Replicas() {
 				page, err := r.Page(nil)

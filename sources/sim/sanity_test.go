@@ -66,6 +66,7 @@ func closed(t *testing.T, m Machine, clients, prompt, output, budget int, warm, 
 const serverBudget = 8192
 
 func TestClosedLoopFP8(t *testing.T) {
+	published(t)
 	for _, c := range []struct {
 		clients     int
 		gap, output float64 // ms and tokens/s
@@ -82,6 +83,7 @@ func TestClosedLoopFP8(t *testing.T) {
 }
 
 func TestClosedLoopBF16(t *testing.T) {
+	published(t)
 	for _, c := range []struct {
 		prompt, answer, clients int
 		tpot, output            float64
@@ -100,6 +102,7 @@ func TestClosedLoopBF16(t *testing.T) {
 
 // The knee is where the elasticity falls below one half.
 func TestElasticityOfThroughput(t *testing.T) {
+	published(t)
 	var last float64
 	for _, c := range []struct {
 		clients int
@@ -132,9 +135,7 @@ func TestElasticityOfThroughput(t *testing.T) {
 // which the published single-request TTFTs (13, 35, 67 ms) include: the sweep seems
 // to have left it out, so its medians are compared without it.
 func TestOpenLoop(t *testing.T) {
-	if testing.Short() {
-		t.Skip("an hour of virtual time a row, about a third of a second")
-	}
+	published(t)
 	for _, c := range []struct {
 		chat, done, goodput, goodputWithin float64
 		ttft50, ttft95                     float64 // s; 0: not compared

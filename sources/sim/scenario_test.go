@@ -130,6 +130,7 @@ func (f *figures) add(o figures) {
 // measure runs an incident on one replica, as published, over four seeds.
 func measure(t *testing.T, id string) (before, during figures) {
 	t.Helper()
+	published(t)
 	for seed := uint64(1); seed <= seeds; seed++ {
 		m := &meter{sim: service(t, Options{Seed: seed, Replicas: 1, Scenario: id})}
 		baseline := m.blocks(baselineFrom, baselineTo)
@@ -183,6 +184,7 @@ func TestThrottledGPU(t *testing.T) {
 // TestColdStart looks at the times that are published: the first token of those
 // who waited grows until the second replica is there, and then it is over.
 func TestColdStart(t *testing.T) {
+	published(t)
 	var at90, at150, at270, outputBefore, outputAfter float64
 	for seed := uint64(1); seed <= seeds; seed++ {
 		m := &meter{sim: service(t, Options{Seed: seed, Scenario: "S6"})}
