@@ -1,0 +1,100 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+
+	"slotop/model"
+	"slotop/model/unit"
+)
+
+// targets is one row a target, and below it what is out of the ordinary.
+func (p *page) targets(targets []model.TargetView) {
+	p.line("")
+	if len(targets) == 0 {
+		p.line("TARGET  none")
+		return
+	}
+	t := p.table(
+		column{head: "TARGET"},
+		column{head: "STATE", min: 8, left: true},
+		column{head: "ENGINE", min: 13, left: true, drop: 6},
+		column{head: "REQ/S", min: 5, drop: 3},
+		column{head: "TTFT p95", min: 8, drop: 1},
+		column{head: "RUN", min: 4},
+		column{head: "WAIT", min: 4},
+		column{head: "KV", min: 5, drop: 4},
+		column{head: "TOK/S", min: 5, drop: 2},
+	)
+	for i := range targets {
+		v := &targets[i]
+		p.row(t,
+			p.name(v.Name, t.name), stateWord(v.State), p.engine(v),
+			p.cell(v.RequestsPerSecond, unit.Rate),
+			p.quantile(v.TTFT, p95, !slices.Contains(v.Missing, model.TTFT)),
+			p.cell(v.Running, unit.Count), p.cell(v.Waiting, unit.Count),
+			p.cell(v.KVCacheUsage, unit.Percent), p.cell(v.OutputPerSecond, unit.Rate),
+		)
+		p.target(v)
+	}
+}
+
+func (p *page) engine(v *model.TargetView) string {
+	switch {
+	case v.Engine == "" && v.Polls > v.FailedPolls:
+		return "unknown"
+	case v.Engine == "":
+		return unit.None(p.ascii)
+	case v.Version == "":
+		return p.safe(string(v.Engine))
+	default:
+		return p.safe(string(v.Engine) + " " + string(v.Version))
+	}
+}
+
+// target writes the lines below a target's row; for a healthy one there are few.
+func (p *page) target(v *model.TargetView) {
+	const indent = "  "
+	if v.State != model.Up && v.State != model.Idle && !v.Since.IsZero() {
+		p.sentence(indent, stateWord(v.State)+" since "+p.ago(v.Since))
+	}
+	p.fault(indent, v)
+	if v.FailedPolls > 0 {
+		p.sentence(indent, fmt.Sprintf("%d of %s failed", v.FailedPolls, counted(v.Polls, "poll")))
+	}
+	if v.BadLines > 0 {
+		p.sentence(indent, p.safe(string(v.FirstBad)))
+	}
+	if v.Dropped > 0 {
+		p.sentence(indent, fmt.Sprintf("%d series refused by a limit", v.Dropped))
+	}
+	if v.Restarts > 0 {
+		p.sentence(indent, "restarted "+counted(v.Restarts, "time")+", last at "+p.ago(v.RestartedAt))
+	}
+	if v.ReportedOutput.OK() {
+		p.sentence(indent, "engine reports "+unit.Rate(v.ReportedOutput.Value)+" tok/s")
+	}
+	for _, e := range v.Engines {
+		p.flow(indent+"engine ", "  ", p.safe(e.ID),
+			"running "+unit.Reading(e.Running, unit.Count), "waiting "+unit.Reading(e.Waiting, unit.Count),
+			"KV usage "+unit.Reading(e.KVCacheUsage, unit.Ratio))
+	}
+	for _, m := range v.Meanings {
+		if m.Measures != "" {
+			p.sentence(indent, title(m.Signal)+" from "+p.safe(m.Metric)+": "+p.safe(m.Measures))
+		}
+	}
+	p.absent(indent, v.Missing)
+	p.notes(indent, v.Notes)
+}
+
+func (p *page) fault(indent string, v *model.TargetView) {
+	if v.Fault == nil {
+		return
+	}
+	last := "; it never answered"
+	if !v.Fault.LastGoodAt.IsZero() {
+		last = "; last good answer at " + p.ago(v.Fault.LastGoodAt)
+	}
+	p.sentence(indent, string(v.Fault.Kind)+": "+p.safe(v.Fault.Detail)+last)
+}

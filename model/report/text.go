@@ -1,0 +1,297 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"slotop/model"
+	"slotop/model/unit"
+)
+
+// Options say how text is written.
+type Options struct {
+	Width int  // cells; 0 means 80, and less than 40 is taken as 40
+	ASCII bool // nothing but printable ASCII
+}
+
+const (
+	defaultWidth = 80
+	leastWidth   = 40
+)
+
+// Text writes the frame for people: plain lines of at most the given width,
+// without escape sequences, worst first.
+func Text(f *model.Frame, opt Options) string {
+	width := opt.Width
+	if width == 0 {
+		width = defaultWidth
+	}
+	p := &page{width: max(width, leastWidth), ascii: opt.ASCII, at: f.At}
+	p.head(f)
+	p.alerts(f.Alerts)
+	p.workflows(f.Workflows)
+	p.targets(f.Targets)
+	p.explain()
+	return p.b.String()
+}
+
+func (p *page) head(f *model.Frame) {
+	at := unit.None(p.ascii)
+	if !f.At.IsZero() {
+		at = f.At.Wall.UTC().Format("2006-01-02 15:04:05 UTC")
+	}
+	simulated := ""
+	if f.Simulated {
+		simulated = "SIMULATED"
+	}
+	p.flow("slotop  ", "  ", at, window(f), counted(len(f.Targets), "target"), simulated)
+}
+
+// leastCoverage is the part of a window below which its numbers are partial.
+const leastCoverage = 0.7
+
+func window(f *model.Frame) string {
+	s := "window " + unit.Limit(f.WindowS)
+	covered, ok := f.CoveredS.Get()
+	switch {
+	case !ok:
+		return s + ", nothing covered yet"
+	case covered < leastCoverage*f.WindowS:
+		return s + ", partial: " + unit.Duration(covered) + " covered"
+	default:
+		return s + ", " + unit.Duration(covered) + " covered"
+	}
+}
+
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+func stateWord(s model.State) string {
+	if s == "" {
+		return "no data"
+	}
+	return string(s)
+}
+
+func (p *page) alerts(alerts []model.AlertView) {
+	if len(alerts) == 0 {
+		return
+	}
+	p.line("")
+	for _, a := range alerts {
+		p.sentence("ALERT   ", strings.Join([]string{
+			a.State, p.safe(a.Rule), p.safe(string(a.Workflow)), p.safe(string(a.Target)),
+			"since", p.ago(a.Since) + ":", p.safe(a.Text),
+		}, " "))
+	}
+}
+
+func (p *page) workflows(flows []model.WorkflowView) {
+	p.line("")
+	if len(flows) == 0 {
+		p.line("WORKFLOW  none: no target has named a model yet")
+		return
+	}
+	gap, of := gapColumn(flows)
+	t := p.table(
+		column{head: "WORKFLOW"},
+		column{head: "STATE", min: 8, left: true},
+		column{head: "REQ/S", min: 5, drop: 3},
+		column{head: "TTFT p50", min: 8, drop: 5},
+		column{head: "TTFT p95", min: 8},
+		column{head: gap + " p95", min: 8, drop: 2},
+		column{head: "RUN", min: 4, drop: 4},
+		column{head: "WAIT", min: 4},
+		column{head: "KV", min: 5, drop: 6},
+		column{head: "TOK/S", min: 5, drop: 1},
+	)
+	for i := range flows {
+		w := &flows[i]
+		has := func(s model.Signal) bool { return !slices.Contains(w.Missing, s) }
+		d, signal := of(w)
+		p.row(t,
+			p.name(w.Name, t.name), stateWord(w.State),
+			p.cell(w.Requests.PerSecond, unit.Rate),
+			p.quantile(w.TTFT, p50, has(model.TTFT)),
+			p.quantile(w.TTFT, p95, has(model.TTFT)),
+			p.quantile(d, p95, has(signal)),
+			p.cell(w.Requests.Running, unit.Count),
+			p.cell(w.Requests.Waiting, unit.Count),
+			p.cell(w.KVCacheUsage, unit.Percent),
+			p.cell(w.Tokens.OutputPerSecond, unit.Rate),
+		)
+	}
+	for i := range flows {
+		p.workflow(&flows[i])
+	}
+}
+
+// gapColumn chooses what the table shows of the time between tokens: ITL, or
+// TPOT where no server exports gaps. One column never mixes the two.
+func gapColumn(flows []model.WorkflowView) (string, func(*model.WorkflowView) (*model.Dist, model.Signal)) {
+	itl := slices.ContainsFunc(flows, func(w model.WorkflowView) bool { return w.ITL != nil })
+	tpot := slices.ContainsFunc(flows, func(w model.WorkflowView) bool { return w.TPOT != nil })
+	if tpot && !itl {
+		return "TPOT", func(w *model.WorkflowView) (*model.Dist, model.Signal) { return w.TPOT, model.TPOT }
+	}
+	return "ITL", func(w *model.WorkflowView) (*model.Dist, model.Signal) { return w.ITL, model.ITL }
+}
+
+// workflow is one workflow in full.
+func (p *page) workflow(w *model.WorkflowView) {
+	p.line("")
+	state := stateWord(w.State)
+	if !w.Since.IsZero() {
+		state += " since " + p.ago(w.Since)
+	}
+	p.flow("", ", ", p.name(w.Name, p.width), state, fmt.Sprintf("%d of %s fresh", w.Replicas.Fresh, counted(w.Replicas.Total, "target")))
+	r := &w.Requests
+	p.flow("  requests  ", ", ",
+		"started "+count(r.Started), "finished "+count(r.Finished), "failed "+count(r.Failed),
+		"cancelled "+count(r.Cancelled), "unaccounted "+count(r.Unaccounted), covers(r.Basis))
+	p.flow("  tokens    ", ", ",
+		"prompt "+perSecond(w.Tokens.PromptPerSecond), "output "+perSecond(w.Tokens.OutputPerSecond),
+		"cached prompt share "+unit.Reading(w.Tokens.CachedPromptShare, unit.Ratio))
+	p.flow("  cache     ", ", ",
+		"KV usage "+unit.Reading(w.KVCacheUsage, unit.Ratio),
+		"prefix hits "+unit.Reading(w.PrefixCacheHit, unit.Ratio),
+		"preemptions "+perSecond(w.PreemptionsPerSec))
+	for _, d := range []struct {
+		name   string
+		signal model.Signal
+		dist   *model.Dist
+		always bool
+	}{
+		{"TTFT", model.TTFT, w.TTFT, true}, {"ITL", model.ITL, w.ITL, true}, {"TPOT", model.TPOT, w.TPOT, true},
+		{"E2E", model.E2E, w.E2E, false}, {"queue", model.Queue, w.Queue, false},
+		{"prefill", model.Prefill, w.Prefill, false}, {"decode", model.Decode, w.Decode, false},
+	} {
+		if d.dist != nil || d.always {
+			p.flow("  "+unit.PadRight(d.name, 10), "  ", p.dist(d.dist, !slices.Contains(w.Missing, d.signal))...)
+		}
+	}
+	for _, o := range w.Objectives {
+		p.objective(o, w.AssumedObjectives)
+	}
+	p.absent("  ", w.Missing)
+	p.notes("  ", w.Notes)
+}
+
+func count(r model.Reading) string { return unit.Reading(r, unit.Integer) }
+
+func perSecond(r model.Reading) string {
+	return unit.Reading(r, func(v float64) string { return unit.Rate(v) + "/s" })
+}
+
+// covers says over what requests were counted.
+func covers(b model.Basis) string {
+	if b == model.OverWindow {
+		return "in the window"
+	}
+	return basis(b)
+}
+
+// basis names what is not the window.
+func basis(b model.Basis) string {
+	switch b {
+	case model.SinceStart:
+		return "since start"
+	case model.FromEvents:
+		return "from events"
+	default:
+		return ""
+	}
+}
+
+// dist is a distribution in pieces: percentiles with what the buckets allow to
+// say, the mean, how many, and over what.
+func (p *page) dist(d *model.Dist, exported bool) []string {
+	switch {
+	case d == nil && !exported:
+		return []string{model.Unsupported.String()}
+	case d == nil:
+		return []string{model.Unknown.String()}
+	case d.N == 0:
+		return []string{model.NoTraffic.String(), basis(d.Basis)}
+	}
+	var out []string
+	if !d.P50.Exists() && !d.P95.Exists() && !d.P99.Exists() {
+		why := "no percentile: only sum and count are exported"
+		if d.Partial {
+			why = "no percentile: a bucket line was lost"
+		}
+		out = append(out, why)
+	} else {
+		out = append(out, p.estimate("p50 ", d.P50), p.estimate("p95 ", d.P95), p.estimate("p99 ", d.P99))
+	}
+	coarse := ""
+	if d.Fidelity == model.Coarse {
+		coarse = "common buckets only"
+	}
+	return append(out, "n "+unit.Integer(d.N), "mean "+unit.Reading(d.Mean, unit.Duration), coarse, basis(d.Basis))
+}
+
+func (p *page) estimate(label string, e model.Estimate) string {
+	s := label + unit.Estimate(e, p.ascii)
+	if e.Exists() && !e.Enough {
+		p.few = true
+		s += " " + few
+	}
+	return s
+}
+
+func (p *page) objective(o model.ObjectiveView, assumed bool) {
+	mark := ""
+	if assumed {
+		mark = "assumed"
+	}
+	share := ""
+	if o.Share.Lo.OK() {
+		share = unit.Share(o.Share, p.ascii) + " within it"
+	}
+	p.flow("  objective ", ", ",
+		strings.ToUpper(p.safe(o.Metric))+" "+unit.Limit(o.MaxS)+" for "+unit.Percent(o.Target)+": "+verdictWord(o.Verdict), share, mark)
+}
+
+func verdictWord(v model.Verdict) string {
+	switch v {
+	case model.NoData:
+		return "no traffic"
+	case model.CannotCompute:
+		return "cannot compute"
+	default:
+		return string(v)
+	}
+}
+
+// absent lists what the server could export and does not.
+func (p *page) absent(indent string, signals []model.Signal) {
+	if len(signals) == 0 {
+		return
+	}
+	titles := make([]string, len(signals))
+	for i, s := range signals {
+		titles[i] = title(s)
+	}
+	p.sentence(indent+"not exported: ", strings.Join(titles, ", "))
+}
+
+func title(s model.Signal) string {
+	for _, info := range model.Signals {
+		if info.Signal == s {
+			return info.Title
+		}
+	}
+	return string(s)
+}
+
+func (p *page) notes(indent string, notes []string) {
+	for _, n := range notes {
+		p.sentence(indent+"note: ", p.safe(n))
+	}
+}
