@@ -3,6 +3,7 @@ package sources
 import (
 	"hash/fnv"
 	"math"
+	"math/rand/v2"
 	"time"
 
 	"slotop/model"
@@ -35,15 +36,20 @@ type pace struct {
 	phase time.Duration // polls lie on phase + k × every
 	good  int           // good polls so far
 	fails int           // failures since the last of them
+	rng   *rand.Rand    // its own: what others do must not change its jitter
 }
 
-func newPace(id model.TargetID, every time.Duration) pace {
+func newPace(id model.TargetID, every time.Duration, seed uint64) pace {
 	h := fnv.New64a()
 	h.Write([]byte(id))
 	// Likely names differ in their last digits only, which the hash leaves in its
 	// low bits; the multiplication carries them up.
 	mixed := (h.Sum64() ^ h.Sum64()>>32) * 0x9e3779b97f4a7c15
-	return pace{every: every, phase: time.Duration(mixed>>1) % every}
+	return pace{
+		every: every,
+		phase: time.Duration(mixed>>1) % every,
+		rng:   rand.New(rand.NewPCG(seed, mixed)),
+	}
 }
 
 // firstPoll is when target i of n is polled first.
@@ -70,8 +76,8 @@ func (p *pace) point(t time.Duration) time.Duration {
 	return p.phase + k*p.every
 }
 
-// afterFault is the next poll after a failed one; jitter is uniform in [0, 1).
-func (p *pace) afterFault(kind model.FaultKind, ended time.Duration, jitter float64) time.Duration {
+// afterFault is the next poll after a failed one.
+func (p *pace) afterFault(kind model.FaultKind, ended time.Duration) time.Duration {
 	p.fails++
 	longest := max(slowRetry, p.every)
 	wait := min(firstRetry, p.every)
@@ -81,7 +87,8 @@ func (p *pace) afterFault(kind model.FaultKind, ended time.Duration, jitter floa
 	case p.fails > 1:
 		wait = min(longest, wait<<min(p.fails-1, 10))
 	}
-	return ended + time.Duration(float64(wait)*(1-jitterShare+2*jitterShare*jitter))
+	jitter := 1 - jitterShare + 2*jitterShare*p.rng.Float64()
+	return ended + time.Duration(float64(wait)*jitter)
 }
 
 // needsPerson reports whether asking again soon cannot help.

@@ -1,10 +1,11 @@
 package sources
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
-	"math/rand/v2"
+	"slices"
 	"time"
 
 	"slotop/model"
@@ -24,6 +25,12 @@ const (
 	maxTimeout = 5 * time.Second
 	minTimeout = time.Second
 
+	// maxYoung bounds the polls that began within the last youth, so that a fleet's
+	// first pages are not all read at once. A poll that takes longer waits for
+	// its server and no longer counts: it must not delay the others.
+	maxYoung = 64
+	youth    = 250 * time.Millisecond
+
 	// slack is how much too early a poll may start to share a wake-up with others.
 	slack = 10 * time.Millisecond
 	// shortTick and longTick bound the time between ticks while batches come in,
@@ -38,9 +45,8 @@ const (
 // Run polls targets until ctx ends, or every source has ended, and closes them.
 // It owns every timer: nothing else in the library waits or reads a clock.
 //
-// Each target has at most one poll under way, and a slow one delays no other:
-// what bounds concurrency is the spread of the polls, not a queue. emit is
-// called on the caller's goroutine only. A batch is valid until emit returns,
+// Each target has at most one poll under way, and a slow one delays no other.
+// emit is called on the caller's goroutine only. A batch is valid until emit returns,
 // and its target is polled again only after that. Ticks follow batches after at
 // most shortTick, less often where they are costly, and come at least each
 // longTick. When Run returns, no goroutine of it is left and nothing is
@@ -48,7 +54,7 @@ const (
 func Run(ctx context.Context, targets []Opened, opt RunOptions, emit func(model.Input)) (err error) {
 	defer func() { err = errors.Join(err, CloseAll(targets)) }()
 	r := newRun(targets, opt, emit)
-	// The second deferred call runs first: no poll outlives its source.
+	// Deferred calls run from the last up: no poll outlives its source.
 	ctx, stop := context.WithCancel(ctx)
 	defer r.wait()
 	defer stop()
@@ -59,10 +65,10 @@ func Run(ctx context.Context, targets []Opened, opt RunOptions, emit func(model.
 type run struct {
 	emit    func(model.Input)
 	timeout time.Duration
-	rng     *rand.Rand
 	start   time.Time
 
 	polled  []*polled
+	ready   []*polled   // reused by startDue
 	answers chan answer // room for one of each target, so that no poll blocks on it
 	flying  int         // polls under way
 	left    int         // sources that have not ended
@@ -76,8 +82,10 @@ type run struct {
 // polled is one target on the schedule.
 type polled struct {
 	Opened
-	pace pace
-	due  time.Duration
+	pace   pace
+	due    time.Duration // never while a poll is under way, and after the last one
+	flying bool
+	began  time.Duration // of the poll under way
 }
 
 // answer is one poll's end.
@@ -98,14 +106,13 @@ func newRun(targets []Opened, opt RunOptions, emit func(model.Input)) *run {
 	r := &run{
 		emit:    emit,
 		timeout: opt.Timeout,
-		rng:     rand.New(rand.NewPCG(opt.Seed, 0)),
 		start:   time.Now(),
 		answers: make(chan answer, len(targets)),
 		left:    len(targets),
 		tickGap: shortTick,
 	}
 	for i, t := range targets {
-		r.polled = append(r.polled, &polled{Opened: t, pace: newPace(t.Target.ID, opt.Every), due: firstPoll(i, len(targets))})
+		r.polled = append(r.polled, &polled{Opened: t, pace: newPace(t.Target.ID, opt.Every, opt.Seed), due: firstPoll(i, len(targets))})
 	}
 	return r
 }
@@ -117,16 +124,17 @@ func (r *run) loop(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for ctx.Err() == nil && r.left > 0 {
-		r.startDue(ctx)
+		next := r.startDue(ctx)
 		if r.now() >= r.tickDue() {
 			r.tick()
 		}
-		timer.Reset(r.nextWake() - r.now())
+		timer.Reset(min(next, r.tickDue()) - r.now())
 		select {
 		case <-ctx.Done():
 		case <-timer.C:
 		case a := <-r.answers:
 			r.flying--
+			a.from.flying = false
 			r.take(ctx, a)
 		}
 	}
@@ -143,16 +151,37 @@ func (r *run) wait() {
 
 func (r *run) now() time.Duration { return time.Since(r.start) }
 
-func (r *run) startDue(ctx context.Context) {
-	before := r.now() + slack
+// startDue starts the polls that are due, the longest waiting first, and
+// returns when to look again. It scans all targets: at thousands of them that
+// is still far cheaper than the polls it starts.
+func (r *run) startDue(ctx context.Context) (next time.Duration) {
+	now := r.now()
+	young, oldest := 0, now
+	next = never
+	r.ready = r.ready[:0]
 	for _, p := range r.polled {
-		if p.due > before {
-			continue
+		switch {
+		case p.flying && now-p.began < youth:
+			young++
+			oldest = min(oldest, p.began)
+		case p.due <= now+slack:
+			r.ready = append(r.ready, p)
+		default:
+			next = min(next, p.due)
 		}
-		p.due = never
+	}
+	room := max(0, maxYoung-young)
+	if len(r.ready) > room {
+		slices.SortStableFunc(r.ready, func(a, b *polled) int { return cmp.Compare(a.due, b.due) })
+		r.ready = r.ready[:room]
+		next = oldest + youth // if no answer comes before
+	}
+	for _, p := range r.ready {
+		p.due, p.flying, p.began = never, true, now
 		r.flying++
 		go r.poll(ctx, p)
 	}
+	return next
 }
 
 // poll runs on a goroutine of its own and touches only its own target.
@@ -181,7 +210,7 @@ func (r *run) take(ctx context.Context, a answer) {
 	r.fresh = true
 	ended := a.ended.Sub(r.start)
 	if batch.Fault != nil {
-		a.from.due = a.from.pace.afterFault(batch.Fault.Kind, ended, r.rng.Float64())
+		a.from.due = a.from.pace.afterFault(batch.Fault.Kind, ended)
 		return
 	}
 	a.from.due = a.from.pace.afterGood(a.started.Sub(r.start), ended)
@@ -209,14 +238,4 @@ func (r *run) tickDue() time.Duration {
 		return r.lastTick + r.tickGap
 	}
 	return r.lastTick + longTick
-}
-
-// nextWake scans all targets: at thousands of them that is still far cheaper
-// than the polls it wakes for.
-func (r *run) nextWake() time.Duration {
-	next := r.tickDue()
-	for _, p := range r.polled {
-		next = min(next, p.due)
-	}
-	return next
 }

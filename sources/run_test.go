@@ -280,18 +280,16 @@ func TestRunComesBack(t *testing.T) {
 	})
 }
 
-// runAgain is the run of a fleet of failures as text.
+// runAgain is when each of two targets that fail was polled, as text.
 func runAgain(t *testing.T, seed uint64) string {
-	var s strings.Builder
+	var at []any
 	synctest.Test(t, func(t *testing.T) {
 		targets := fleet(failing(model.Refused), failing(model.Denied))
-		watch(t, targets, sources.RunOptions{Seed: seed}, time.Minute, func(in model.Input) {
-			if in.Batch != nil {
-				fmt.Fprintln(&s, in.At.Mono, in.Batch.Target)
-			}
-		})
+		var inputs []model.Input
+		watch(t, targets, sources.RunOptions{Seed: seed}, time.Minute, collect(&inputs))
+		at = []any{polls(inputs, targets[0].Target.ID), polls(inputs, targets[1].Target.ID)}
 	})
-	return s.String()
+	return fmt.Sprint(at...)
 }
 
 func TestRunJitterComesFromTheSeed(t *testing.T) {
@@ -319,6 +317,35 @@ func TestRunSlowTargetDelaysNoOther(t *testing.T) {
 		for i := 3; i < len(at); i++ {
 			if gap := at[i] - at[i-1]; gap > 1020*time.Millisecond {
 				t.Errorf("poll %d follows after %v", i, gap)
+			}
+		}
+	})
+}
+
+func TestRunReadsFewPagesAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var flying, most atomic.Int32
+		page := func(ctx context.Context, n int) (model.Batch, error) {
+			if now := flying.Add(1); now > most.Load() {
+				most.Store(now)
+			}
+			time.Sleep(100 * time.Millisecond)
+			flying.Add(-1)
+			return good(ctx, n)
+		}
+		scripts := make([]func(context.Context, int) (model.Batch, error), 1000)
+		for i := range scripts {
+			scripts[i] = page
+		}
+		var inputs []model.Input
+		targets := fleet(scripts...)
+		watch(t, targets, sources.RunOptions{Every: 5 * time.Second}, 5*time.Second, collect(&inputs))
+		if n := most.Load(); n > 64 {
+			t.Errorf("%d polls at once", n)
+		}
+		for _, o := range targets {
+			if at := polls(inputs, o.Target.ID); len(at) < 2 || at[0] > 2*time.Second {
+				t.Fatalf("%s is polled at %v", o.Target.ID, at)
 			}
 		}
 	})
