@@ -33,7 +33,7 @@ func (t *target) dress(ty *tally) {
 		v.Models = orEmpty(a.Models)
 		v.Missing = orEmpty(a.Missing)
 		v.Meanings = orEmpty(a.Meanings)
-		v.Notes = slices.Concat(v.Notes, a.Notes, notes(ty))
+		v.Notes = orEmpty(slices.Concat(a.Notes, notes(ty)))
 	}
 	t.view = v
 }

@@ -1,0 +1,263 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"slotop/model/fleet"
+	"slotop/sources"
+	"slotop/sources/sim"
+)
+
+// flags are what every command may be given; each says so itself.
+type flags struct {
+	config  string
+	every   time.Duration
+	timeout time.Duration
+	window  time.Duration
+	theme   string
+	ascii   bool
+
+	forTime time.Duration
+	output  string
+	frames  bool
+	width   int
+	file    string
+	list    bool
+	limit   int64
+	speed   float64
+}
+
+func (a *app) rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "slotop [TARGET...]",
+		Short: "Top for the promises an LLM service makes",
+		Long: "slotop watches LLM inference servers: TTFT and inter-token percentiles over a recent\n" +
+			"window, queue, throughput and cache, per workflow and per engine. It only reads.\n\n" + targetHelp(),
+		Example: "  slotop demo\n  slotop localhost:8000\n  slotop snapshot -o json http://host:8000/metrics",
+		Args:    cobra.ArbitraryArgs,
+		RunE:    a.action(a.watch),
+	}
+	root.PersistentFlags().StringVar(&a.flags.config, "config", "", "configuration file (default: slotop/config.yaml in the user's configuration directory)")
+	a.pollFlags(root)
+	a.screenFlags(root)
+	root.AddCommand(a.demoCommand(), a.snapshotCommand(), a.recordCommand(), a.replayCommand(), a.configCommand(), a.versionCommand())
+	return root
+}
+
+func targetHelp() string {
+	var b strings.Builder
+	b.WriteString("A TARGET is one of:\n")
+	for _, k := range sources.Kinds() {
+		fmt.Fprintf(&b, "  %-34s %s\n", k.Example, k.Doc)
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+func (a *app) pollFlags(c *cobra.Command) {
+	c.Flags().DurationVar(&a.flags.every, "every", 0, "poll interval (default: 1s, longer for many targets; 10s between saved pages)")
+	c.Flags().DurationVar(&a.flags.timeout, "timeout", 0, "time-out of one poll (default: the interval, 1s to 5s)")
+	c.Flags().DurationVar(&a.flags.window, "window", 0, "span of every rate and percentile (default 60s)")
+}
+
+func (a *app) screenFlags(c *cobra.Command) {
+	c.Flags().StringVar(&a.flags.theme, "theme", "", "theme: dark, light, mono, high-contrast, colour-blind or one of your own (default: by the terminal's background)")
+	c.Flags().BoolVar(&a.flags.ascii, "ascii", false, "draw with ASCII characters only")
+}
+
+func (a *app) demoCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:     "demo [SCENARIO]",
+		Short:   "The built-in simulated service on the same screen",
+		Example: "  slotop demo\n  slotop demo S1\n  slotop demo --list",
+		Args:    cobra.MaximumNArgs(1),
+		RunE: a.action(func(ctx context.Context, args []string) error {
+			if a.flags.list {
+				return a.listScenarios()
+			}
+			target := "demo"
+			if len(args) == 1 {
+				target += ":" + args[0]
+			}
+			return a.watch(ctx, []string{target})
+		}),
+	}
+	a.pollFlags(c)
+	a.screenFlags(c)
+	c.Flags().BoolVar(&a.flags.list, "list", false, "name the incidents")
+	return c
+}
+
+func (a *app) listScenarios() error {
+	for _, s := range sim.Scenarios {
+		fmt.Fprintf(a.out, "%-4s %-22s %s\n", s.ID, s.Name, s.Sentence)
+	}
+	return nil
+}
+
+func (a *app) snapshotCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "snapshot TARGET...",
+		Short: "Poll without a screen and print the last frame",
+		Long: "Polls until every target has two good polls, or for --for, and prints the last frame.\n" +
+			"Saved pages, tapes and the demo play on their own clock, without waiting.\n\n" +
+			"Exit code: 0 a frame with data, 4 no target answered, 1 could not run, 2 usage.",
+		Example: "  slotop snapshot localhost:8000\n  slotop snapshot -o json --every 10s pages/\n  slotop snapshot -o json --for 720s demo:S4?seed=7",
+		Args:    cobra.ArbitraryArgs,
+		RunE:    a.action(a.snapshot),
+	}
+	a.pollFlags(c)
+	c.Flags().DurationVar(&a.flags.forTime, "for", 0, "how long to poll; saved pages and demo: how far to play")
+	c.Flags().StringVarP(&a.flags.output, "output", "o", "text", "text or json")
+	c.Flags().BoolVar(&a.flags.frames, "frames", false, "print every frame, not only the last")
+	c.Flags().IntVar(&a.flags.width, "width", 0, "columns of the text (default: the terminal's, or 100)")
+	c.Flags().BoolVar(&a.flags.ascii, "ascii", false, "ASCII characters only")
+	return c
+}
+
+func (a *app) recordCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:     "record -o FILE TARGET...",
+		Short:   "Write what the targets say to a tape, without a screen",
+		Example: "  slotop record -o incident.tape --for 10m localhost:8000",
+		Args:    cobra.ArbitraryArgs,
+		RunE:    a.action(a.record),
+	}
+	a.pollFlags(c)
+	c.Flags().StringVarP(&a.flags.file, "output", "o", "", "the tape to write; it must not exist")
+	c.Flags().DurationVar(&a.flags.forTime, "for", 0, "how long to record (default: until interrupted)")
+	c.Flags().Int64Var(&a.flags.limit, "limit", 0, "largest size in bytes (default 1 GiB)")
+	return c
+}
+
+func (a *app) replayCommand() *cobra.Command {
+	c := &cobra.Command{
+		Use:     "replay FILE",
+		Short:   "The screen over a tape: pause, step, seek, speed",
+		Example: "  slotop replay incident.tape\n  slotop replay --speed 8 incident.tape",
+		Args:    cobra.ExactArgs(1),
+		RunE:    a.action(a.replay),
+	}
+	a.screenFlags(c)
+	c.Flags().DurationVar(&a.flags.window, "window", 0, "span of every rate and percentile (default: as recorded)")
+	c.Flags().Float64Var(&a.flags.speed, "speed", 1, "times real time, 0.1 to 1000")
+	return c
+}
+
+func (a *app) configCommand() *cobra.Command {
+	c := &cobra.Command{Use: "config", Short: "The configuration file"}
+	c.AddCommand(&cobra.Command{
+		Use:   "check [FILE]",
+		Short: "Say whether the configuration, the dialects and the themes beside it are right",
+		Args:  cobra.MaximumNArgs(1),
+		RunE:  a.action(a.checkConfig),
+	})
+	return c
+}
+
+func (a *app) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "The version of slotop",
+		Args:  cobra.NoArgs,
+		RunE: a.action(func(context.Context, []string) error {
+			fmt.Fprintf(a.out, "slotop %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			return nil
+		}),
+	}
+}
+
+// version is what the build knows of itself.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" || info.Main.Version == "(devel)" {
+		return "devel"
+	}
+	return strings.TrimPrefix(info.Main.Version, "v")
+}
+
+// finish prints an error and gives its exit code.
+func (a *app) finish(err error) int {
+	if err == nil {
+		return exitOK
+	}
+	code := exitFailed
+	var known *withCode
+	var usage *sources.UsageError
+	switch {
+	case errors.As(err, &known):
+		code = known.code
+	case errors.As(err, &usage):
+		code = exitUsage
+	}
+	if msg := err.Error(); msg != "" {
+		for line := range strings.Lines(msg) {
+			fmt.Fprintf(a.err, "slotop: %s\n", strings.TrimRight(line, "\n"))
+		}
+	}
+	return code
+}
+
+// settings are the flags over the configuration file over the defaults.
+type settings struct {
+	file    fileConfig
+	opt     sources.Options
+	every   time.Duration
+	timeout time.Duration
+	window  time.Duration
+	theme   string
+	ascii   bool
+}
+
+func (a *app) settings() (settings, error) {
+	file, err := loadConfig(a.flags.config)
+	if err != nil {
+		return settings{}, usageError(err)
+	}
+	dialects, err := loadDialects()
+	if err != nil {
+		return settings{}, usageError(err)
+	}
+	s := settings{
+		file:    file,
+		opt:     sources.Options{HTTP: file.http, Dialects: dialects, Version: version()},
+		every:   first(a.flags.every, time.Duration(file.Every)),
+		timeout: first(a.flags.timeout, time.Duration(file.Timeout)),
+		window:  first(a.flags.window, time.Duration(file.Window), fleet.DefaultWindow),
+		theme:   first(a.flags.theme, file.Theme),
+		ascii:   a.flags.ascii || file.ASCII,
+	}
+	return s, s.check()
+}
+
+// minEvery keeps slotop from being the load it measures.
+const minEvery = 200 * time.Millisecond
+
+func (s settings) check() error {
+	switch {
+	case s.every != 0 && s.every < minEvery:
+		return usageError(fmt.Errorf("--every %v: at least %v, or slotop becomes the load", s.every, minEvery))
+	case s.timeout < 0:
+		return usageError(fmt.Errorf("--timeout %v: must be positive", s.timeout))
+	case s.window < fleet.MinWindow || s.window > fleet.MaxWindow:
+		return usageError(fmt.Errorf("--window %v: from %v to %v", s.window, fleet.MinWindow, fleet.MaxWindow))
+	}
+	return nil
+}
+
+func first[T comparable](values ...T) T {
+	var zero T
+	for _, v := range values {
+		if v != zero {
+			return v
+		}
+	}
+	return zero
+}

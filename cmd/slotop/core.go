@@ -1,0 +1,108 @@
+package main
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"slotop/model"
+	"slotop/model/fleet"
+	"slotop/model/tape"
+)
+
+// core takes inputs one at a time: onto the tape, into the fold, and the frame
+// that comes of it into the mailbox. It is the one place where the scheduler
+// and the viewer's choices meet, so it is the one place with a lock.
+type core struct {
+	mu   sync.Mutex
+	fold *fleet.Fleet
+	tape *tape.Writer // nil: not recording
+	fail error        // of the tape: recording stopped, watching goes on
+	box  mailbox
+	last model.Instant
+}
+
+// newCore builds the fold.
+func newCore(c fleet.Config) (*core, error) {
+	f, err := fleet.New(c)
+	if err != nil {
+		return nil, err
+	}
+	return &core{fold: f}, nil
+}
+
+// take is what sources emit to.
+func (c *core) take(in model.Input) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.step(in)
+}
+
+func (c *core) step(in model.Input) {
+	c.last = in.At
+	if c.tape != nil && c.fail == nil {
+		c.fail = c.tape.Write(in)
+	}
+	if f := c.fold.Step(in); f != nil {
+		c.box.put(f)
+	}
+}
+
+// setWindow is the viewer's choice of another window. It is an input like any
+// other, so that a tape of the session replays it.
+func (c *core) setWindow(w time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.last.IsZero() {
+		return
+	}
+	c.step(model.Input{At: c.last, Window: w})
+	c.step(model.Input{At: c.last})
+}
+
+// mailbox holds the newest frame only: a slow terminal skips frames, it never
+// delays a poll.
+type mailbox struct{ frame atomic.Pointer[model.Frame] }
+
+func (b *mailbox) put(f *model.Frame) { b.frame.Store(f) }
+
+func (b *mailbox) latest() *model.Frame { return b.frame.Load() }
+
+// settled reports whether every target of the frame has the given number of
+// good polls, or has failed as often without one.
+func settled(f *model.Frame, polls int) bool {
+	if f == nil || len(f.Targets) == 0 {
+		return false
+	}
+	for i := range f.Targets {
+		t := &f.Targets[i]
+		good := t.Polls - t.FailedPolls
+		if good < polls && (good > 0 || t.FailedPolls < polls) {
+			return false
+		}
+	}
+	return true
+}
+
+// anyGood reports whether any target ever answered well.
+func anyGood(f *model.Frame) bool {
+	for i := range f.Targets {
+		if f.Targets[i].Polls > f.Targets[i].FailedPolls {
+			return true
+		}
+	}
+	return false
+}
+
+// pollInterval is the interval for a number of targets: a second for what one
+// person watches, longer where a second would make the watcher the load.
+func pollInterval(targets int) time.Duration {
+	switch {
+	case targets <= 20:
+		return time.Second
+	case targets <= 200:
+		return 2 * time.Second
+	default:
+		return 5 * time.Second
+	}
+}

@@ -1,0 +1,65 @@
+// Command slotop is a terminal monitor for LLM inference serving: top for the
+// promises an LLM service makes. This package is the edge: flags, files,
+// signals, exit codes, and the only clock and terminal the program has. It
+// decides nothing about numbers.
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+
+	"charm.land/fang/v2"
+	"github.com/spf13/cobra"
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+
+// app is one run of the program.
+type app struct {
+	in     *os.File
+	out    io.Writer
+	err    io.Writer
+	screen *os.File // out as a terminal to draw on
+	flags  flags
+	code   int
+}
+
+func run(args []string, in, out, errOut *os.File) int {
+	a := &app{in: in, out: out, err: errOut, screen: out}
+	root := a.rootCommand()
+	root.SetArgs(args)
+	root.SetOut(out)
+	root.SetErr(errOut)
+	err := fang.Execute(context.Background(), root, fang.WithVersion(version()), fang.WithoutCompletions(), fang.WithoutManpage())
+	if err != nil {
+		return exitUsage
+	}
+	return a.code
+}
+
+// action runs a command's body. Errors are printed here, in one line each, and
+// become the exit code; only wrong arguments are left to the command library.
+func (a *app) action(body func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		a.code = a.finish(body(c.Context(), args))
+		return nil
+	}
+}
+
+// withCode is an error that already knows the exit code.
+type withCode struct {
+	code int
+	err  error
+}
+
+func (e *withCode) Error() string {
+	if e.err == nil {
+		return ""
+	}
+	return e.err.Error()
+}
+
+func (e *withCode) Unwrap() error { return e.err }
+
+func usageError(err error) error { return &withCode{exitUsage, err} }

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"slotop/model"
+	"slotop/sources"
+	"slotop/sources/dialect"
+	"slotop/themes"
+)
+
+// open opens the targets named as arguments, or those of the configuration.
+func (a *app) open(ctx context.Context, args []string) (settings, []sources.Opened, error) {
+	s, err := a.settings()
+	if err != nil {
+		return s, nil, err
+	}
+	if len(args) > 0 {
+		opened, err := sources.Resolve(ctx, args, s.opt)
+		return s, opened, err
+	}
+	if len(s.file.Targets) == 0 {
+		return s, nil, usageError(errors.New("no target: name one, such as slotop localhost:8000, list some in the configuration, or run slotop demo"))
+	}
+	specs := make([]sources.Spec, len(s.file.Targets))
+	for i, t := range s.file.Targets {
+		specs[i] = sources.Spec{Address: t.Address, Name: t.Name, Options: s.opt}
+		if t.http != nil {
+			specs[i].Options.HTTP = t.http
+		}
+	}
+	opened, err := sources.Open(ctx, specs)
+	return s, opened, err
+}
+
+// plays reports whether the targets are headless on a clock of their own: saved
+// pages, and the simulator when nobody watches it.
+func plays(opened []sources.Opened) bool {
+	for _, o := range opened {
+		if !o.Saved && !o.Target.Simulated {
+			return false
+		}
+	}
+	return len(opened) > 0
+}
+
+// savedEvery is how far apart saved pages are played unless told otherwise.
+const savedEvery = 10 * time.Second
+
+func (s settings) interval(targets int, virtual bool) time.Duration {
+	switch {
+	case s.every > 0:
+		return s.every
+	case virtual:
+		return savedEvery
+	default:
+		return pollInterval(targets)
+	}
+}
+
+func targetsOf(opened []sources.Opened) []model.Target {
+	out := make([]model.Target, len(opened))
+	for i, o := range opened {
+		out[i] = o.Target
+	}
+	return out
+}
+
+// seed is different in every run, so that several monitors of one fleet do not
+// retry in step.
+func seed() uint64 { return uint64(time.Now().UnixNano()) ^ uint64(os.Getpid()) }
+
+// loadDialects reads the built-in dialects and the user's own beside the configuration.
+func loadDialects() (*dialect.Set, error) {
+	set, err := dialect.Builtin()
+	if err != nil {
+		return nil, fmt.Errorf("load the built-in dialects: %w", err)
+	}
+	return set, addDir("dialects", set.AddDir)
+}
+
+func loadThemes() (*themes.Set, error) {
+	set, err := themes.Builtin()
+	if err != nil {
+		return nil, fmt.Errorf("load the built-in themes: %w", err)
+	}
+	return set, addDir("themes", set.AddDir)
+}
+
+// addDir hands a folder of the configuration directory over, where there is one.
+func addDir(name string, add func(fs.FS) error) error {
+	dir := filepath.Join(configDir(), name)
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err := add(os.DirFS(dir)); err != nil {
+		return fmt.Errorf("in %s: %w", dir, err)
+	}
+	return nil
+}
+
+func (a *app) checkConfig(ctx context.Context, args []string) error {
+	if len(args) == 1 {
+		a.flags.config = args[0]
+	}
+	s, err := a.settings()
+	if err != nil {
+		return err
+	}
+	set, err := loadThemes()
+	if err != nil {
+		return usageError(err)
+	}
+	if _, err := set.Find(s.theme); s.theme != "" && err != nil {
+		return usageError(err)
+	}
+	if len(s.file.Targets) > 0 {
+		_, opened, err := a.open(ctx, nil)
+		if err != nil {
+			return usageError(err)
+		}
+		if err := sources.CloseAll(opened); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(a.out, "%s: right, %d targets\n", first(a.flags.config, filepath.Join(configDir(), "config.yaml")), len(s.file.Targets))
+	return nil
+}
+
+// textWidth is the width for text: asked for, the terminal's, or 100.
+func (a *app) textWidth() int {
+	if a.flags.width > 0 {
+		return a.flags.width
+	}
+	if f, ok := a.out.(*os.File); ok {
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+			return w
+		}
+	}
+	return 100
+}
+
+// asciiOnly reports whether the locale cannot show more than ASCII.
+func asciiOnly() bool {
+	locale := first(os.Getenv("LC_ALL"), os.Getenv("LC_CTYPE"), os.Getenv("LANG"))
+	upper := strings.ToUpper(locale)
+	return locale != "" && !strings.Contains(upper, "UTF-8") && !strings.Contains(upper, "UTF8")
+}

@@ -1,0 +1,279 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"slotop/model"
+	"slotop/model/fleet"
+	"slotop/model/tape"
+	"slotop/tui"
+)
+
+// Bounds of the replay speed, in times real time.
+const (
+	minSpeed = 0.1
+	maxSpeed = 1000
+)
+
+// player plays a tape through a fold at the viewer's pace. Going back means
+// folding again from the start: the fold is fast, and there is no second way to
+// get at a frame that could disagree with the first.
+type player struct {
+	open   func() (io.ReadCloser, error)
+	window time.Duration // the viewer's, 0 for the recorded one
+	box    *mailbox
+	orders chan func(*cursor) error
+
+	mu    sync.Mutex
+	place place
+}
+
+// place is where the replay stands.
+type place struct {
+	at, total time.Duration // since the first input
+	speed     float64
+	paused    bool
+	ended     bool
+	trouble   string // what was lost of a damaged tape
+}
+
+func newPlayer(open func() (io.ReadCloser, error), window time.Duration, speed float64, box *mailbox) *player {
+	return &player{
+		open: open, window: window, box: box, orders: make(chan func(*cursor) error, 16),
+		place: place{speed: min(max(speed, minSpeed), maxSpeed)},
+	}
+}
+
+// cursor is a position on the tape with the fold that led there.
+type cursor struct {
+	file   io.Closer
+	reader *tape.Reader
+	core   *core
+	next   *model.Input // read, not yet folded
+	start  time.Duration
+	at     time.Duration
+}
+
+// rewind opens the tape and stands before its first input.
+func (p *player) rewind() (*cursor, error) {
+	file, err := p.open()
+	if err != nil {
+		return nil, err
+	}
+	r, err := tape.NewReader(file)
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	h := r.Header()
+	window := first(p.window, h.Window)
+	c, err := newCore(fleet.Config{Targets: h.Targets, Every: h.Every, Window: window})
+	if err != nil {
+		r.Close()
+		return nil, errors.Join(fmt.Errorf("tape: %w", err), file.Close())
+	}
+	cur := &cursor{file: file, reader: r, core: c}
+	if err := cur.read(); err != nil {
+		return nil, errors.Join(err, cur.close())
+	}
+	if cur.next != nil {
+		cur.start = cur.next.At.Mono
+		cur.at = cur.start
+	}
+	return cur, nil
+}
+
+func (c *cursor) close() error {
+	c.reader.Close()
+	return c.file.Close()
+}
+
+// read fetches the next input; at the end of the tape next is nil.
+func (c *cursor) read() error {
+	in, err := c.reader.Next()
+	switch {
+	case err == nil:
+		c.next = &in
+		return nil
+	case errors.Is(err, io.EOF):
+		c.next = nil
+		return nil
+	default:
+		c.next = nil
+		return err
+	}
+}
+
+// fold takes the inputs up to and including the given time, all of them when it
+// is negative, and those of the same instant.
+func (c *cursor) fold(until time.Duration) error {
+	for c.next != nil && (until < 0 || c.next.At.Mono <= until) {
+		c.core.take(*c.next)
+		c.at = c.next.At.Mono
+		if err := c.read(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// foldToTick takes inputs up to the next tick.
+func (c *cursor) foldToTick() error {
+	for c.next != nil {
+		tick := c.next.IsTick()
+		if err := c.fold(c.next.At.Mono); err != nil || tick {
+			return err
+		}
+	}
+	return nil
+}
+
+// run plays until ctx ends.
+func (p *player) run(ctx context.Context, total time.Duration) error {
+	cur, err := p.rewind()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = cur.close() }()
+	p.update(func(pl *place) { pl.total = total })
+	for ctx.Err() == nil {
+		if err := p.turn(ctx, cur); err != nil {
+			var damage *tape.DamageError
+			if !errors.As(err, &damage) {
+				return err
+			}
+			p.update(func(pl *place) { pl.trouble = err.Error() })
+		}
+		p.publish(cur)
+	}
+	return nil
+}
+
+// turn waits for the next input to fall due, or for the viewer.
+func (p *player) turn(ctx context.Context, cur *cursor) error {
+	now := p.now()
+	if now.paused || cur.next == nil {
+		select {
+		case <-ctx.Done():
+			return nil
+		case order := <-p.orders:
+			return order(cur)
+		}
+	}
+	due := time.NewTimer(time.Duration(float64(cur.next.At.Mono-cur.at) / now.speed))
+	defer due.Stop()
+	select {
+	case <-ctx.Done():
+		return nil
+	case order := <-p.orders:
+		return order(cur)
+	case <-due.C:
+		return cur.fold(cur.next.At.Mono)
+	}
+}
+
+func (p *player) publish(cur *cursor) {
+	if f := cur.core.box.latest(); f != nil {
+		p.box.put(f)
+	}
+	p.update(func(pl *place) {
+		pl.at = cur.at - cur.start
+		pl.ended = cur.next == nil
+	})
+}
+
+func (p *player) now() place {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.place
+}
+
+func (p *player) update(f func(*place)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	f(&p.place)
+}
+
+// order hands the viewer's wish to the playing goroutine and does not wait for
+// it. Keys pressed faster than they can be done are dropped.
+func (p *player) order(o func(*cursor) error) {
+	select {
+	case p.orders <- o:
+	default:
+	}
+}
+
+// Pause stops or resumes.
+func (p *player) Pause(paused bool) {
+	p.order(func(*cursor) error {
+		p.update(func(pl *place) { pl.paused = paused })
+		return nil
+	})
+}
+
+// Step pauses and goes to the next frame, or to the one before.
+func (p *player) Step(frames int) {
+	p.order(func(cur *cursor) error {
+		p.update(func(pl *place) { pl.paused = true })
+		if frames >= 0 {
+			return cur.foldToTick()
+		}
+		return p.seek(cur, cur.at-1)
+	})
+}
+
+// Seek goes to a time since the first input.
+func (p *player) Seek(to time.Duration) {
+	p.order(func(cur *cursor) error { return p.seek(cur, cur.start+to) })
+}
+
+// seek folds up to a time on the tape's own clock.
+func (p *player) seek(cur *cursor, to time.Duration) error {
+	if to < cur.at {
+		if err := p.restart(cur); err != nil {
+			return err
+		}
+	}
+	return cur.fold(max(to, cur.start))
+}
+
+// restart puts cur before the first input.
+func (p *player) restart(cur *cursor) error {
+	again, err := p.rewind()
+	if err != nil {
+		return err
+	}
+	_ = cur.close()
+	*cur = *again
+	return nil
+}
+
+// Speed sets the speed, in times real time.
+func (p *player) Speed(factor float64) {
+	p.order(func(*cursor) error {
+		p.update(func(pl *place) { pl.speed = min(max(factor, minSpeed), maxSpeed) })
+		return nil
+	})
+}
+
+// Position is where the replay stands.
+func (p *player) Position() tui.Position {
+	pl := p.now()
+	return tui.Position{At: pl.at, Length: pl.total, Speed: pl.speed, Paused: pl.paused, Ended: pl.ended}
+}
+
+// setWindow folds again with another window, up to where the replay stands.
+func (p *player) setWindow(w time.Duration) {
+	p.order(func(cur *cursor) error {
+		p.window = w
+		at := cur.at
+		if err := p.restart(cur); err != nil {
+			return err
+		}
+		return cur.fold(at)
+	})
+}

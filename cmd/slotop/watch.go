@@ -1,0 +1,133 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"golang.org/x/term"
+
+	"slotop/model/fleet"
+	"slotop/model/tape"
+	"slotop/sources"
+	"slotop/tui"
+)
+
+// watch is the screen over live targets, saved pages or a tape.
+func (a *app) watch(ctx context.Context, args []string) error {
+	if err := a.needTerminal(); err != nil {
+		return err
+	}
+	if len(args) == 1 && sources.IsTape(args[0]) {
+		return a.replay(ctx, args)
+	}
+	s, opened, err := a.open(ctx, args)
+	if err != nil {
+		return err
+	}
+	if opened[0].Saved {
+		return a.watchSaved(ctx, s, opened)
+	}
+	every := s.interval(len(opened), false)
+	c, err := newCore(fleet.Config{Targets: targetsOf(opened), Every: every, Window: s.window})
+	if err != nil {
+		return errors.Join(err, sources.CloseAll(opened))
+	}
+	screen := tui.Options{Latest: c.box.latest, Targets: targetsOf(opened), Every: every, Window: c.setWindow}
+	return a.show(ctx, s, screen, func(ctx context.Context) error {
+		return sources.Run(ctx, opened, sources.RunOptions{Every: every, Timeout: s.timeout, Seed: seed()}, c.take)
+	})
+}
+
+// watchSaved plays saved pages like a tape.
+func (a *app) watchSaved(ctx context.Context, s settings, opened []sources.Opened) error {
+	recorded, err := a.inMemory(ctx, s, opened)
+	if err != nil {
+		return err
+	}
+	return a.play(ctx, s, func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(recorded)), nil })
+}
+
+func (a *app) replay(ctx context.Context, args []string) error {
+	if err := a.needTerminal(); err != nil {
+		return err
+	}
+	s, err := a.settings()
+	if err != nil {
+		return err
+	}
+	s.window = a.flags.window // as recorded, unless asked for
+	return a.play(ctx, s, func() (io.ReadCloser, error) { return os.Open(args[0]) })
+}
+
+// play is the screen over a tape.
+func (a *app) play(ctx context.Context, s settings, open func() (io.ReadCloser, error)) error {
+	header, index, err := survey(open)
+	if err != nil {
+		return err
+	}
+	var box mailbox
+	p := newPlayer(open, s.window, first(a.flags.speed, 1), &box)
+	screen := tui.Options{Latest: box.latest, Targets: header.Targets, Every: header.Every, Window: p.setWindow, Replay: p}
+	return a.show(ctx, s, screen, func(ctx context.Context) error { return p.run(ctx, index.Duration()) })
+}
+
+// survey reads what a tape is of and how long it is.
+func survey(open func() (io.ReadCloser, error)) (tape.Header, tape.Index, error) {
+	f, err := open()
+	if err != nil {
+		return tape.Header{}, tape.Index{}, fmt.Errorf("open the tape: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	index, err := tape.Scan(f)
+	var damage *tape.DamageError
+	if err != nil && !errors.As(err, &damage) {
+		return tape.Header{}, tape.Index{}, err
+	}
+	return index.Header, index, nil
+}
+
+// needTerminal refuses to draw where nobody can see it.
+func (a *app) needTerminal() error {
+	switch {
+	case !term.IsTerminal(int(a.screen.Fd())) || !term.IsTerminal(int(a.in.Fd())):
+		return usageError(errors.New("the screen needs a terminal; for text or JSON use: slotop snapshot [-o json] TARGET"))
+	case os.Getenv("TERM") == "dumb":
+		return usageError(errors.New("TERM=dumb cannot move the cursor; for text use: slotop snapshot TARGET"))
+	default:
+		return nil
+	}
+}
+
+// show draws the screen while beside feeds it.
+func (a *app) show(ctx context.Context, s settings, opt tui.Options, beside func(context.Context) error) error {
+	set, err := loadThemes()
+	if err != nil {
+		return usageError(err)
+	}
+	opt.Tick = func(d time.Duration) tea.Cmd {
+		return tea.Tick(d, func(t time.Time) tea.Msg { return tui.TickMsg{At: t} })
+	}
+	opt.Themes, opt.Theme = set, s.theme
+	opt.ASCII = s.ascii || asciiOnly()
+	_, opt.NoColour = os.LookupEnv("NO_COLOR")
+	m, err := tui.New(opt)
+	if err != nil {
+		return usageError(err)
+	}
+	t := &terminal{in: a.in, out: a.screen}
+	err = t.show(ctx, m, func(ctx context.Context) {
+		if err := beside(ctx); err != nil && ctx.Err() == nil {
+			t.end(err, "")
+		}
+	})
+	if code := t.report(a.err, err); code != exitOK {
+		return &withCode{code: code}
+	}
+	return nil
+}
