@@ -80,7 +80,8 @@
 //	              buckets, of which only the mean is known
 //	bare          the names have no prefix
 //	scale         factor to seconds, tokens or a ratio; bounds and sums included
-//	unset         the value that means not available. Negative ratios mean that anyhow
+//	unset         the value that means not available when every row shows it. A ratio
+//	              below 0 means that anyhow
 //	rows          front or step, see choose. A step's rows bear the front's name
 //	if_counted    left out while the step counts nothing that passes the front
 //	caution       {below: …, say: …}: said while the mean since start is below

@@ -168,3 +168,35 @@ func valueText(s *model.Sample) string {
 }
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// TestSequences polls each saved sequence as one target: what a plan that lives
+// from page to page reads must be what a new one would.
+func TestSequences(t *testing.T) {
+	set := builtinSet(t)
+	for _, dir := range []string{
+		"engines/seq/vllm-overload", "engines/seq/sglang-load", "captures/llama.cpp-b10470",
+		"captures/llm-d-inference-sim-0.10.2", "captures/llm-d-inference-sim-0.10.2-lora",
+	} {
+		t.Run(dir, func(t *testing.T) {
+			root := shared.Dir(t, "corpus/"+dir)
+			p := newPoller(t)
+			for _, page := range pagesIn(t, root) {
+				body, err := os.ReadFile(filepath.Join(root, page))
+				if err != nil {
+					t.Fatal(err)
+				}
+				got := p.poll(string(body))
+				if want := describe(t, set, body); sorted(write(got.samples, got.about)) != sorted(want) {
+					t.Errorf("%s\n--- in its sequence\n%s\n--- alone\n%s", page, write(got.samples, got.about), want)
+				}
+			}
+		})
+	}
+}
+
+// sorted puts lines in order: rows stand in the order in which they first came.
+func sorted(text string) string {
+	lines := strings.Split(text, "\n")
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}

@@ -138,11 +138,13 @@ func (pl *Plan) readHists(p *expo.Page, i int, into []model.Sample) []model.Samp
 
 func (pl *Plan) readRows(p *expo.Page, i int, into []model.Sample) []model.Sample {
 	r := &pl.readings[i]
+	first, unset := len(into), true
 	for j := range r.rows {
 		v, ok := r.rows[j].read(p, r.kind, r.largest)
 		if !ok {
 			continue
 		}
+		unset = unset && r.isUnset(v)
 		into = append(into, model.Sample{
 			Signal: r.signal, Labels: r.rows[j].labels, Kind: r.kind, Value: r.clean(v),
 		})
@@ -150,14 +152,18 @@ func (pl *Plan) readRows(p *expo.Page, i int, into []model.Sample) []model.Sampl
 			pl.state.disagrees |= 1 << i
 		}
 	}
+	for j := first; unset && j < len(into); j++ { // one engine that counts proves that all do
+		into[j].Value = math.NaN()
+	}
 	return into
 }
+
+func (r *reading) isUnset(v float64) bool { return r.way.Unset != nil && v == *r.way.Unset }
 
 // clean turns marks that stand for "not available" into no number.
 func (r *reading) clean(v float64) float64 {
 	ratio := r.signal == model.KVUsage || r.signal == model.ReportedHitRatio
-	unset := r.way.Unset != nil && v == *r.way.Unset
-	if unset || math.IsInf(v, 0) || ratio && v < 0 {
+	if math.IsInf(v, 0) || ratio && v < 0 {
 		return math.NaN()
 	}
 	return r.way.scaled(v)
