@@ -3,6 +3,7 @@ package expo
 import (
 	"errors"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -30,7 +31,7 @@ func (s Series) text() string {
 		b.WriteByte('}')
 	}
 	if !math.IsNaN(s.Le) {
-		b.WriteString("≤" + formatFloat(s.Le))
+		b.WriteString("≤" + strconv.FormatFloat(s.Le, 'g', -1, 64))
 	}
 	return b.String()
 }

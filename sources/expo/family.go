@@ -151,5 +151,5 @@ func parseComment(line []byte) (c commentLine, why string) {
 	if !ok && word != "" {
 		return commentLine{}, whyType
 	}
-	return commentLine{"TYPE", decodedName(line, name), typ}, ""
+	return commentLine{"TYPE", decodedName(string(line), name), typ}, ""
 }

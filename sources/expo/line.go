@@ -3,10 +3,8 @@ package expo
 import (
 	"bytes"
 	"math"
-	"strconv"
 	"strings"
 	"unicode/utf8"
-	"unsafe"
 )
 
 // Why a line is skipped. BadLine.Why is one of these.
@@ -191,10 +189,6 @@ func validTail(tail []byte) bool {
 // timestamp takes whole milliseconds as the text format has them and seconds
 // with a fraction as OpenMetrics has them.
 func timestamp(token []byte) bool {
-	text := unsafe.String(unsafe.SliceData(token), len(token)) // for these calls only
-	if _, err := strconv.ParseInt(text, 10, 64); err == nil {
-		return true
-	}
 	v, err := number(token)
 	return err == nil && !math.IsNaN(v) && !math.IsInf(v, 0)
 }
@@ -267,26 +261,27 @@ func validName(text []byte) bool {
 }
 
 // decodedName resolves the quotes and escapes of a name.
-func decodedName(line []byte, s span) string {
+func decodedName(line string, s span) string {
+	text := line[s.from:s.to]
 	if s.raw {
-		return string(s.of(line))
+		return text
 	}
-	text := s.of(line)
-	open := bytes.IndexByte(text, '"')
-	return string(text[:open]) + unescape(text[open+1:len(text)-1])
+	open := strings.IndexByte(text, '"')
+	return text[:open] + unescape(text[open+1:len(text)-1])
 }
 
 // decodedValue resolves the escapes of a label value.
-func decodedValue(line []byte, s span) string {
+func decodedValue(line string, s span) string {
+	text := line[s.from:s.to]
 	if s.raw {
-		return string(s.of(line))
+		return text
 	}
-	return strings.ToValidUTF8(unescape(s.of(line)), "\uFFFD")
+	return strings.ToValidUTF8(unescape(text), "\uFFFD")
 }
 
 // unescape resolves \\, \" and \n. Anything else behind a backslash stands for
 // itself, backslash included: exporters forget to escape Windows paths.
-func unescape(text []byte) string {
+func unescape(text string) string {
 	out := make([]byte, 0, len(text))
 	for i := 0; i < len(text); i++ {
 		if text[i] != '\\' || i+1 == len(text) {
@@ -326,25 +321,28 @@ func (s *sampleLine) nameIs(n span, text string) bool {
 	if n.raw {
 		return string(n.of(s.line)) == text
 	}
-	return decodedName(s.line, n) == text
+	return decodedName(string(s.line), n) == text
 }
 
 func (s *sampleLine) sameName(a, b span) bool {
 	if a.raw && b.raw {
 		return bytes.Equal(a.of(s.line), b.of(s.line))
 	}
-	return decodedName(s.line, a) == decodedName(s.line, b)
+	line := string(s.line)
+	return decodedName(line, a) == decodedName(line, b)
 }
 
-// decode is the name and the labels of a line.
-func (s *sampleLine) decode() (name string, labels []Label) {
-	name = decodedName(s.line, s.name)
+// decode is the name and the labels of a line. They are parts of text, the
+// beginning of the line, wherever nothing had to be decoded: one string holds
+// a whole series.
+func (s *sampleLine) decode(text string) (name string, labels []Label) {
+	name = decodedName(text, s.name)
 	if len(s.labels) == 0 {
 		return name, nil
 	}
 	labels = make([]Label, len(s.labels))
 	for i, l := range s.labels {
-		labels[i] = Label{decodedName(s.line, l.name), decodedValue(s.line, l.value)}
+		labels[i] = Label{decodedName(text, l.name), decodedValue(text, l.value)}
 	}
 	return name, labels
 }

@@ -1,7 +1,6 @@
 package expo
 
 import (
-	"bytes"
 	"errors"
 	"math"
 	"strconv"
@@ -102,7 +101,7 @@ var errFloat = errors.New("not a number")
 // without underscores and hexadecimal exponents, and also takes the signed NaN
 // that C prints.
 func number(token []byte) (float64, error) {
-	if len(token) == 0 || bytes.ContainsAny(token, "pP_") {
+	if len(token) == 0 || !numeric(token) {
 		return 0, errFloat
 	}
 	if (token[0] == '-' || token[0] == '+') && len(token) == 4 && isNaN(token[1:]) {
@@ -114,6 +113,22 @@ func number(token []byte) (float64, error) {
 		return 0, errFloat
 	}
 	return v, nil
+}
+
+// numeric is whether a token has the letters of a number only. strconv would
+// find out as well, but it allocates an error each time, and a bad line comes
+// back with every page.
+func numeric(token []byte) bool {
+	for _, c := range token {
+		switch c {
+		case '+', '-', '.', 'e', 'E', 'i', 'I', 'n', 'N', 'f', 'F', 'a', 'A', 't', 'T', 'y', 'Y':
+		default:
+			if c-'0' > 9 {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 func isNaN(b []byte) bool {

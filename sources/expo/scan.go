@@ -59,6 +59,7 @@ type entry struct {
 	series int32 // none for a # TYPE line
 	family int32
 	typ    Type
+	open   bool // the text ends in a name that could go on, see sampleLine
 }
 
 // NewScanner returns a scanner for one target.
@@ -210,7 +211,7 @@ func (s *Scanner) declare(e *entry) {
 // take notes the sample that was just parsed.
 func (s *Scanner) take() {
 	prefix := s.sample.line[:s.sample.prefix]
-	if id, ok := s.byText[string(prefix)]; ok && !s.sample.prefixOpen {
+	if id, ok := s.byText[string(prefix)]; ok {
 		s.follow(id)
 		s.see(s.entries[id].series, s.sample.value)
 		return
@@ -230,9 +231,7 @@ func (s *Scanner) take() {
 		return
 	}
 	s.see(series, s.sample.value)
-	if !s.sample.prefixOpen {
-		s.remember(entry{text: text, next: none, series: series})
-	}
+	s.remember(entry{text: text, next: none, series: series, open: s.sample.prefixOpen})
 }
 
 // follow notes that entry id came after the line before.
@@ -272,7 +271,7 @@ func (s *Scanner) see(i int32, value float64) {
 // none where a limit forbids that. Two spellings of the same name and labels,
 // in whatever order, are one series.
 func (s *Scanner) identify(text string) int32 {
-	name, labels := s.sample.decode()
+	name, labels := s.sample.decode(text)
 	key := identity(s.seed, name, labels)
 	for ; ; key++ {
 		i, ok := s.bySeries[key]

@@ -114,10 +114,11 @@ func (s *Scanner) same(i int32, name string, labels []Label) bool {
 	}
 	// The series may have lost its le label to Le, so its line is read again.
 	var origin sampleLine
-	if why := origin.parse([]byte(s.origin[i] + " 0")); why != "" {
+	text := s.origin[i] + " 0"
+	if why := origin.parse([]byte(text)); why != "" {
 		return false
 	}
-	_, other := origin.decode()
+	_, other := origin.decode(text)
 	return sameLabels(labels, other)
 }
 

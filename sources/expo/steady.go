@@ -32,7 +32,7 @@ func (s *Scanner) steady(body []byte, pos int) int {
 // the next line, or -1.
 func (s *Scanner) again(e *entry, body []byte, pos int) int {
 	end := pos + len(e.text)
-	if end >= len(body) || string(body[pos:end]) != e.text {
+	if e.open || end >= len(body) || string(body[pos:end]) != e.text {
 		return -1
 	}
 	if e.series == none {
