@@ -171,7 +171,7 @@ func readAll(r io.Reader, buf []byte, limit int) ([]byte, error) {
 		n, err := r.Read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
 		if len(buf) > limit {
-			return buf, &FaultError{model.Oversized, fmt.Sprintf("the page is larger than %d MiB", limit>>20)}
+			return buf, &FaultError{model.Oversized, fmt.Sprintf("the page is larger than %d bytes", limit)}
 		}
 		if err == io.EOF {
 			return buf, nil

@@ -33,6 +33,7 @@ type service struct {
 type simulated struct {
 	service *service
 	replica *sim.Replica
+	from    time.Duration // the service's time at the first poll
 	page    *page
 	text    []byte
 }
@@ -47,7 +48,7 @@ func isDemo(arg string) bool {
 }
 
 func openDemo(_ context.Context, spec Spec) ([]Opened, error) {
-	opt, err := parseDemo(spec.Address)
+	opt, from, err := parseDemo(spec.Address)
 	if err != nil {
 		return nil, err
 	}
@@ -65,37 +66,49 @@ func openDemo(_ context.Context, spec Spec) ([]Opened, error) {
 				Kind:      engineKind.Name,
 				Simulated: true,
 			},
-			Source: &simulated{service: shared, replica: replica, page: newPage(spec.Options)},
+			Source: &simulated{service: shared, replica: replica, from: from, page: newPage(spec.Options)},
 		})
 	}
 	return opened, nil
 }
 
-// parseDemo reads demo[:SCENARIO][?seed=N].
-func parseDemo(arg string) (sim.Options, error) {
+const demoForm = "write demo:S4?seed=7&from=590s"
+
+// parseDemo reads demo[:SCENARIO][?seed=N&from=DURATION]. From lets the service
+// run up to a time before the first poll: an incident's own start is minutes away.
+func parseDemo(arg string) (opt sim.Options, from time.Duration, err error) {
 	rest := strings.TrimPrefix(strings.TrimPrefix(arg, "demo"), ":")
 	name, query, _ := strings.Cut(rest, "?")
-	opt := sim.Options{Scenario: strings.ToUpper(name)}
+	opt.Scenario = strings.ToUpper(name)
 	settings, err := url.ParseQuery(query)
 	if err != nil {
-		return opt, usage(arg, "its settings cannot be read", "write demo:S4?seed=7")
+		return opt, 0, usage(arg, "its settings cannot be read", demoForm)
 	}
 	for key, values := range settings {
-		if key != "seed" {
-			return opt, usage(arg, fmt.Sprintf("no setting is called %q", key), "write demo:S4?seed=7")
+		value := values[len(values)-1]
+		switch key {
+		case "seed":
+			opt.Seed, err = strconv.ParseUint(value, 10, 64)
+		case "from":
+			from, err = time.ParseDuration(value)
+		default:
+			return opt, 0, usage(arg, fmt.Sprintf("no setting is called %q", key), demoForm)
 		}
-		if opt.Seed, err = strconv.ParseUint(values[len(values)-1], 10, 64); err != nil {
-			return opt, usage(arg, "the seed is no whole number", "write demo:S4?seed=7")
+		if err != nil || from < 0 || from > maxFrom {
+			return opt, 0, usage(arg, fmt.Sprintf("%s cannot be %q", key, value), demoForm)
 		}
 	}
-	return opt, nil
+	return opt, from, nil
 }
+
+// maxFrom bounds how long the first poll of a simulation takes.
+const maxFrom = 24 * time.Hour
 
 // Advance lets the service run up to the given time.
 func (s *simulated) Advance(to time.Duration) {
 	s.service.mu.Lock()
 	defer s.service.mu.Unlock()
-	s.service.sim.Advance(to)
+	s.service.sim.Advance(s.from + to)
 }
 
 // Poll reads the replica's page as it is now.

@@ -3,7 +3,6 @@ package sources
 import (
 	"context"
 	"errors"
-	"io"
 	"math"
 	"net/http"
 	"strconv"
@@ -152,9 +151,6 @@ func (e *engine) scrape(ctx context.Context, request *http.Request) (model.Batch
 	*buf, err = readBody(response, (*buf)[:0], e.limit)
 	if err != nil {
 		return model.Batch{}, bodyFault(err, len(*buf))
-	}
-	if n := len(*buf); response.ContentLength > int64(n) && response.Header.Get("Content-Encoding") == "" {
-		return model.Batch{}, bodyFault(io.ErrUnexpectedEOF, n)
 	}
 	batch, err := e.page.read(*buf, startOf(response))
 	e.drains = err != nil && hintOf(*buf).drains

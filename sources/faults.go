@@ -60,7 +60,7 @@ func certificateDetail(err error) string {
 		name      x509.HostnameError
 		invalid   x509.CertificateInvalidError
 		verify    *tls.CertificateVerificationError
-		alert     tls.AlertError
+		remote    *net.OpError
 	)
 	switch {
 	case errors.As(err, &authority):
@@ -75,8 +75,8 @@ func certificateDetail(err error) string {
 		return "certificate not valid: " + excerpt(invalid.Error())
 	case errors.As(err, &verify):
 		return "certificate not trusted: " + excerpt(verify.Err.Error()) + ": " + trustIt
-	case errors.As(err, &alert):
-		return "the server ended the TLS handshake (" + excerpt(alert.Error()) + "): it may want a client certificate, tls_config.cert_file and key_file"
+	case errors.As(err, &remote) && remote.Op == "remote error": // a TLS alert
+		return "the server ended the TLS handshake (" + excerpt(remote.Err.Error()) + "): it may want a client certificate, tls_config.cert_file and key_file"
 	default:
 		return ""
 	}

@@ -95,7 +95,7 @@ func (p *page) describe(scanned *expo.Page) *model.About {
 	notes := p.notes()
 	switch {
 	case from == nil:
-		p.about = &model.About{Notes: append(notes, lookOf(scanned))}
+		p.about = &model.About{Missing: allSignals(), Notes: append(notes, lookOf(scanned))}
 	case len(notes) == 0:
 		p.about = from
 	default:
@@ -104,6 +104,14 @@ func (p *page) describe(scanned *expo.Page) *model.About {
 		p.about = &about
 	}
 	return p.about
+}
+
+func allSignals() []model.Signal {
+	all := make([]model.Signal, len(model.Signals))
+	for i, info := range model.Signals {
+		all[i] = info.Signal
+	}
+	return all
 }
 
 // notes are what is to be said of the page itself, whatever is on it.

@@ -132,38 +132,28 @@ func CloseAll(targets []Opened) error {
 // settle refuses what cannot run together and makes names unique.
 func settle(opened []Opened) error {
 	seen := map[model.TargetID]bool{}
-	saved := 0
+	var saved, live model.TargetID
 	for _, o := range opened {
 		if seen[o.Target.ID] {
 			return usage(string(o.Target.ID), "given twice", "name it once: its load would count double")
 		}
 		seen[o.Target.ID] = true
-		if o.Saved {
-			saved++
+		switch {
+		case o.Saved:
+			saved = o.Target.ID
+		case !o.Target.Simulated:
+			live = o.Target.ID
 		}
 	}
-	if saved > 0 && saved < len(opened) {
-		return &UsageError{
-			Arg:     firstSaved(opened),
-			Problem: "saved pages play on their own clock and cannot stand beside live targets",
-			Try:     "run slotop once for each",
-		}
+	if saved != "" && live != "" {
+		return usage(string(saved), "saved pages play on their own clock and cannot stand beside live targets", "run slotop once for each")
 	}
 	nameApart(opened)
 	return nil
 }
 
-func firstSaved(opened []Opened) string {
-	for _, o := range opened {
-		if o.Saved {
-			return string(o.Target.ID)
-		}
-	}
-	return ""
-}
-
-// nameApart lengthens names that occur twice: first to the whole ID, and where
-// the user chose the same name twice, by a number.
+// nameApart lengthens names that occur twice: to the whole ID, and where that
+// is what another is called already, by a number.
 func nameApart(opened []Opened) {
 	for _, longer := range []func(i int) string{
 		func(i int) string { return strings.TrimPrefix(string(opened[i].Target.ID), "http://") },
