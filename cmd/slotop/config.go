@@ -190,7 +190,9 @@ func httpConfig(n *yaml.Node, dir string) (*config.HTTPClientConfig, error) {
 		if !ok {
 			unset = append(unset, name)
 		}
-		secrets = append(secrets, v, "${"+name+"}")
+		if v != "" {
+			secrets = append(secrets, v, "${"+name+"}")
+		}
 		return v
 	})
 	if len(unset) > 0 {
