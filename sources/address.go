@@ -4,6 +4,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"slotop/model"
 )
 
 func isAddress(arg string) bool {
@@ -67,6 +69,13 @@ func Redact(arg string) string {
 		return head + rest
 	}
 	return head + path + "?" + redactQuery(query)
+}
+
+// targetID is an address without its secret query values.
+func targetID(u *url.URL) model.TargetID {
+	shown := *u
+	shown.RawQuery = redactQuery(u.RawQuery)
+	return model.TargetID(shown.String())
 }
 
 // secretWords mark the query parameters that hold a credential.

@@ -54,12 +54,12 @@ func openEngine(_ context.Context, spec Spec) ([]Opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	target := model.Target{ID: model.TargetID(Redact(u.String())), Name: u.Host, Kind: "engine"}
 	client, err := newClient(spec.Options, u.User)
 	if err != nil {
 		return nil, usage(spec.Address, "its HTTP settings do not work", excerpt(err.Error()))
 	}
 	u.User = nil // sent as a header by the client, never part of an address again
+	target := model.Target{ID: targetID(u), Name: u.Host, Kind: "engine"}
 	request, err := http.NewRequest(http.MethodGet, u.String(), nil)
 	if err != nil {
 		return nil, usage(spec.Address, "not an address", forms)

@@ -196,7 +196,12 @@ func TestCorpusEndsInAWordOrSamples(t *testing.T) {
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: %d files, %v", dir, len(files), err)
 		}
+		perFolder := map[string]int{}
 		for _, file := range files {
+			// The files of one capture are alike.
+			if perFolder[filepath.Dir(file)]++; strings.Contains(dir, "*") && perFolder[filepath.Dir(file)] > 6 {
+				continue
+			}
 			batches, errs := pollAll(t, file)
 			if err := errs[0]; err != nil {
 				var fault *sources.FaultError

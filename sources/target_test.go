@@ -27,6 +27,7 @@ func TestResolveAddresses(t *testing.T) {
 		{"https://host/metrics?model=a", "https://host/metrics?model=a", "host"},
 		{"https://me:geheim@host/metrics", "https://host/metrics", "host"},
 		{"me:geheim@host:8000", "http://host:8000/metrics", "host:8000"},
+		{"http://host/metrics?team=a@b", "http://host/metrics?team=a@b", "host"},
 		{"http://host/metrics?api_key=geheim&model=a", "http://host/metrics?api_key=redacted&model=a", "host"},
 	}
 	for _, tc := range tests {
