@@ -11,15 +11,23 @@ import (
 // compiler turns a dialect and a page's series into a plan.
 type compiler struct {
 	*index
-	fronts []string // names the choice's front rows go by on this page
+	fronts    []string // names the choice's front rows go by on this page
+	preferred []int    // rows that would have been taken, had they been on this page
 }
 
 // Compile works out once how a target's pages are read: which of the exposed
 // names is taken for each signal and which rows make one sample. It holds until
 // the page's generation changes or new series appear on it.
 func (d *Dialect) Compile(p *expo.Page) *Plan {
-	c := &compiler{index: newIndex(p)}
-	pl := &Plan{dialect: d, speakers: d.speakers(c.index)}
+	pl := &Plan{dialect: d}
+	pl.compile(p)
+	return pl
+}
+
+// compile makes the plan anew.
+func (pl *Plan) compile(p *expo.Page) {
+	d, c := pl.dialect, &compiler{index: newIndex(p)}
+	*pl = Plan{dialect: d, speakers: d.speakers(c.index)}
 	c.fronts = c.frontNames(d)
 	pl.version = c.version(pl.speakers)
 	pl.notes = c.staticNotes(pl.speakers)
@@ -34,7 +42,7 @@ func (d *Dialect) Compile(p *expo.Page) *Plan {
 	}
 	pl.silence = c.silence(d)
 	pl.models = modelsOf(pl.readings)
-	return pl
+	pl.preferred = c.preferred
 }
 
 // speakers are the dialects that have something to say about a page: those that
@@ -109,6 +117,9 @@ func (c *compiler) signal(info model.SignalInfo, speakers []*Dialect) (*reading,
 			r.absence = absence{signal: info.Signal}
 			r.consider(d, w)
 			if r.onPage(c.page) {
+				if gone != nil && gone.anyRow() != none {
+					c.preferred = append(c.preferred, gone.anyRow())
+				}
 				return r, nil
 			}
 			if gone == nil {

@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"math"
+	"slices"
 
 	"slotop/model"
 	"slotop/sources/expo"
@@ -18,6 +19,10 @@ type Plan struct {
 	readings []reading
 	absent   []absence
 	silence  silence
+
+	// preferred are rows that were away when the plan was made, and something
+	// older or vaguer was taken instead. When one is back the plan is made anew.
+	preferred []int
 
 	state state // as of the last Read
 	about *model.About
@@ -96,6 +101,9 @@ func moved(p *expo.Page, rows []int) bool {
 // Read appends the page's samples to into, always in the same order. Histograms
 // share storage with the plan: they are valid until the next Read.
 func (pl *Plan) Read(p *expo.Page, into []model.Sample) []model.Sample {
+	if slices.ContainsFunc(pl.preferred, func(i int) bool { return p.Seen[i] }) {
+		pl.compile(p)
+	}
 	found := pl.state.found
 	pl.state = state{silent: pl.silence.now(p)}
 	for i := range pl.readings {
@@ -269,6 +277,22 @@ func (r *row) disagrees(p *expo.Page) bool {
 	}
 	return false
 }
+
+// anyRow is one line that shows whether the reading is on a page, none if there
+// is no such line.
+func (r *reading) anyRow() int {
+	if len(r.rows) > 0 {
+		return r.rows[0].anyRow()
+	}
+	h := &r.hists[0]
+	if h.mean {
+		return h.count.anyRow()
+	}
+	l := &h.parts[0][0]
+	return max(l.count, l.buckets[len(l.buckets)-1])
+}
+
+func (r *row) anyRow() int { return r.terms[0].cells[0].ranks[0].rows[0] }
 
 // onPage reports whether any line of the reading stands on the page.
 func (r *reading) onPage(p *expo.Page) bool {

@@ -240,6 +240,20 @@ func TestSignalThatVanishes(t *testing.T) {
 	}
 }
 
+// The newest name was away when the plan was made, with no series new when it
+// came back: it is taken again all the same.
+func TestBetterNameComesBack(t *testing.T) {
+	both := "sglang:realtime_tokens_total{mode=\"decode\"} 40\nsglang:generation_tokens_total 30\n"
+	p := newPoller(t)
+	p.poll(both).value(model.OutputTokens, 40)
+	p.poll("sglang:generation_tokens_total 31\nsglang:num_running_reqs 1\n").value(model.OutputTokens, 31)
+	back := p.poll(both)
+	back.value(model.OutputTokens, 40)
+	if m := back.meaning(model.OutputTokens); m.AtFinish {
+		t.Errorf("still read from %s", m.Metric)
+	}
+}
+
 // While the step counts nothing of what passes the front, what it says of the
 // queue means nothing.
 func TestSilentStep(t *testing.T) {

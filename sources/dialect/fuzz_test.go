@@ -1,0 +1,56 @@
+package dialect
+
+import (
+	"fmt"
+	"testing"
+
+	"slotop/model"
+	"slotop/sources/expo"
+)
+
+// FuzzRead gives two pages in a row to whatever dialect claims them: nothing in
+// a page may bring the program down or make a histogram that is none.
+func FuzzRead(f *testing.F) {
+	set, err := Builtin()
+	if err != nil {
+		f.Fatal(err)
+	}
+	whole := fmt.Sprintf(vllmHist, 3, 5, 6, 7, 7, 4.5)
+	f.Add([]byte(whole), []byte(fmt.Sprintf(vllmHist, 1, 1, 1, 1, 1, 0.1)))
+	f.Add([]byte(whole), []byte("vllm:num_requests_running 1\n"))
+	f.Add([]byte("vllm:time_to_first_token_seconds_bucket{le=\"1\"} 1\n"), []byte(whole))
+	f.Add([]byte("nv_inference_request_success{model=\"ensemble\"} 64\nnv_inference_request_success{model=\"tensorrt_llm\"} 0\n"),
+		[]byte("nv_inference_request_duration_us{model=\"ensemble\"} 4\n"))
+	f.Add([]byte("sglang:num_running_reqs{dp_rank=\"0\",tp_rank=\"-3\",pid=\"7\"} NaN\n"),
+		[]byte("sglang:num_running_reqs{dp_rank=\"0\",tp_rank=\"1\",priority=\"1\"} 8\n"))
+	f.Add([]byte("trtllm_kv_cache_used_blocks 3\ntrtllm_kv_cache_max_blocks 0\n"), []byte("trtllm_kv_cache_max_blocks 2\n"))
+	f.Fuzz(func(t *testing.T, first, second []byte) {
+		s := expo.NewScanner(expo.Limits{})
+		s.Complete = true
+		generation, plan := 0, (*Plan)(nil)
+		for _, body := range [][]byte{first, second, first} {
+			page, err := s.Scan(body)
+			if err != nil {
+				return
+			}
+			if page.Generation != generation || page.New > 0 {
+				d, ok := set.Detect(page)
+				if !ok {
+					return
+				}
+				generation, plan = page.Generation, d.Compile(page)
+			}
+			for _, sample := range plan.Read(page, nil) {
+				if (sample.Kind == model.Histogram) != (sample.Hist != nil) {
+					t.Errorf("%s is a %v with buckets %v", sample.Signal, sample.Kind, sample.Hist)
+				}
+				if h := sample.Hist; h != nil && len(h.Counts) != len(h.Bounds)+1 {
+					t.Errorf("%s has %d bounds and %d counts", sample.Signal, len(h.Bounds), len(h.Counts))
+				}
+			}
+			if plan.About(page) == nil {
+				t.Error("nothing is said of the target")
+			}
+		}
+	})
+}
