@@ -234,7 +234,7 @@ func resolve(looks map[Role]look, r Role) look {
 }
 
 func roleNames() string {
-	names := make([]string, roleCount)
+	names := make([]string, RoleCount)
 	for i, info := range roles {
 		names[i] = info.name
 	}

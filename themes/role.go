@@ -24,7 +24,8 @@ const (
 	Objective
 	Event
 	Meter
-	roleCount
+	// RoleCount is how many there are.
+	RoleCount
 )
 
 // roleInfo is one row of the table of roles.
@@ -34,7 +35,7 @@ type roleInfo struct {
 	doc  string // what it marks
 }
 
-var roles = [roleCount]roleInfo{
+var roles = [RoleCount]roleInfo{
 	Text:      {"text", Text, "numbers and plain text"},
 	Muted:     {"muted", Muted, "labels, units, remarks"},
 	OK:        {"ok", OK, "the word of a healthy state"},
@@ -56,7 +57,7 @@ var roles = [roleCount]roleInfo{
 
 // Roles lists every role once, in the order of their table.
 func Roles() []Role {
-	all := make([]Role, roleCount)
+	all := make([]Role, RoleCount)
 	for i := range all {
 		all[i] = Role(i)
 	}

@@ -17,9 +17,9 @@ type Theme struct {
 	Dark       bool     // made for a dark background
 	Background []string // hex: backgrounds it is made for; never painted
 
-	full  [roleCount]lipgloss.Style // 24-bit colours; the terminal's depth is met when writing
-	basic [roleCount]lipgloss.Style // for terminals of 16 colours
-	ink   [roleCount]string         // hex of the foreground, "" for the terminal's own
+	full  [RoleCount]lipgloss.Style // 24-bit colours; the terminal's depth is met when writing
+	basic [RoleCount]lipgloss.Style // for terminals of 16 colours
+	ink   [RoleCount]string         // hex of the foreground, "" for the terminal's own
 }
 
 // Style is the style of a role in full colour.

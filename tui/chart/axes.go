@@ -60,8 +60,8 @@ func (g *plotting) timeline() {
 	for t := first; !t.After(g.End); t = t.Add(every) {
 		x := g.cellBefore(g.End.Sub(t))
 		text := clock(t, every)
-		from := x - len(text)/2
-		if x < 0 || from < free || from+len(text) > g.w {
+		from := min(max(x-len(text)/2, 0), g.w-len(text))
+		if x < 0 || from < free {
 			continue
 		}
 		if r := g.c.at(g.x0+x, g.h); r == line || r == gap {
@@ -117,7 +117,19 @@ func (g *plotting) tags() {
 	}
 	spread(rows, g.h)
 	for i, t := range tags {
-		g.c.text(g.x0+g.w+1, rows[i], cut(t.Text, g.TagWidth-1), t.Ink)
+		g.c.text(g.x0+g.w+1, rows[i], cut(g.tagText(t), g.TagWidth-1), t.Ink)
+	}
+}
+
+// tagText says when the value lies above the scale.
+func (g *plotting) tagText(t Tag) string {
+	switch {
+	case t.Value <= g.scale.top:
+		return t.Text
+	case g.ASCII:
+		return t.Text + " ^"
+	default:
+		return t.Text + " ↑"
 	}
 }
 

@@ -2,11 +2,10 @@ package chart
 
 import "math"
 
-// Levels of a sparkline and of the end of a meter.
+// Levels of a sparkline.
 var (
 	sparkLevels = []rune("▁▂▃▄▅▆▇█")
 	sparkASCII  = []rune("..::++##")
-	meterEighth = []rune(" ▏▎▍▌▋▊▉█")
 )
 
 // Spark draws values in n cells, the newest at the right, from 0 to most (0: to
@@ -59,7 +58,8 @@ func cellValue(values []float32, i, n int) float64 {
 	return v
 }
 
-// Meter draws a ratio as a bar of n cells: the filled and the empty part.
+// Meter draws a ratio as a heavy rule of n cells over a light one: the filled and
+// the empty part. It keeps the text's weight, where a bar of blocks would shout.
 // Beyond 1 it is full; NaN leaves it empty.
 func Meter(ratio float64, n int, ascii bool) (full, empty string) {
 	n = max(n, 0)
@@ -71,12 +71,12 @@ func Meter(ratio float64, n int, ascii bool) (full, empty string) {
 		k := int(math.Round(ratio * float64(n)))
 		return repeat('#', k), repeat('.', n-k)
 	}
-	eighths := int(math.Round(ratio * float64(n) * 8))
-	bar := []rune(repeat('█', eighths/8))
-	if rest := eighths % 8; rest > 0 {
-		bar = append(bar, meterEighth[rest])
+	halves := int(math.Round(ratio * float64(n) * 2))
+	full = repeat('━', halves/2)
+	if halves%2 == 1 {
+		return full + "╸", repeat('─', n-halves/2-1)
 	}
-	return string(bar), repeat('░', n-len(bar))
+	return full, repeat('─', n-halves/2)
 }
 
 func repeat(r rune, n int) string {

@@ -1,0 +1,126 @@
+package tui
+
+import (
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"slotop/tui/panes"
+)
+
+// binding is one key: what it is called, what it does, and how the help says so.
+// A key is declared here and nowhere else.
+type binding struct {
+	keys  []string // as Bubble Tea names them
+	print string   // as people read them
+	ascii string   // the same in ASCII; "": print
+	help  string
+	short string            // in the footer, "" when it is not there
+	foot  func(*Model) bool // nil: in the footer of every screen
+	group string
+	when  func(*Model) bool // nil: always
+	do    func(*Model) tea.Cmd
+	here  func(*Model) bool // its screen is shown
+}
+
+// The groups of the help.
+const (
+	groupScreens = "screens"
+	groupMove    = "move"
+	groupView    = "view"
+	groupReplay  = "replay"
+	groupOther   = "program"
+)
+
+// bindings is the table of keys, in the order of the help and the footer.
+var bindings = []binding{
+	{keys: []string{"1"}, print: "1", help: "overview: who is hurt", short: "overview", group: groupScreens, do: show(overview), here: shows(overview)},
+	{keys: []string{"5"}, print: "5", help: "fleet: a row a target", short: "fleet", group: groupScreens, do: show(fleet), here: shows(fleet)},
+	{keys: []string{"?"}, print: "?", help: "this help", short: "help", group: groupScreens, do: (*Model).toggleHelp},
+
+	{keys: []string{"up", "k"}, print: "↑ k", ascii: "up k", help: "up", group: groupMove, do: move(-1)},
+	{keys: []string{"down", "j"}, print: "↓ j", ascii: "down j", help: "down", group: groupMove, do: move(1)},
+	{keys: []string{"pgup", "ctrl+b"}, print: "pgup", help: "a page up", group: groupMove, do: page(-1)},
+	{keys: []string{"pgdown", "ctrl+f"}, print: "pgdn", help: "a page down", group: groupMove, do: page(1)},
+	{keys: []string{"home", "g"}, print: "home g", help: "to the first row", group: groupMove, when: live, do: move(-far)},
+	{keys: []string{"end", "G"}, print: "end G", help: "to the last row", group: groupMove, when: live, do: move(far)},
+	{keys: []string{"enter"}, print: "enter", help: "open the target", short: "open", foot: onFleet, group: groupMove, do: (*Model).enter},
+	{keys: []string{"esc"}, print: "esc", help: "back", short: "back", foot: onTop, group: groupMove, do: (*Model).back},
+
+	{keys: []string{"space"}, print: "space", help: "freeze the picture", short: "freeze", group: groupView, when: live, do: (*Model).toggleFreeze},
+	{keys: []string{"w"}, print: "w", help: "window: 30 s to 15 min", short: "window", group: groupView, when: canWindow, do: (*Model).nextWindow},
+	{keys: []string{"/"}, print: "/", help: "filter the fleet", short: "filter", foot: onFleet, group: groupView, do: (*Model).startFilter},
+	{keys: []string{"s"}, print: "s", help: "sort the fleet", short: "sort", foot: onFleet, group: groupView, do: (*Model).nextSort},
+	{keys: []string{"t"}, print: "t", help: "theme", short: "theme", group: groupView, do: (*Model).nextTheme},
+	{keys: []string{"y"}, print: "y", help: "copy the screen as text", group: groupView, do: (*Model).copyScreen},
+	{keys: []string{"M"}, print: "M", help: "mouse on or off", group: groupView, when: mouseAsked, do: (*Model).toggleMouse},
+
+	{keys: []string{"space"}, print: "space", help: "pause or go on", short: "pause", group: groupReplay, when: replaying, do: (*Model).togglePause},
+	{keys: []string{".", "right"}, print: ". →", ascii: ". right", help: "a frame forward", short: "step", group: groupReplay, when: replaying, do: step(1)},
+	{keys: []string{",", "left"}, print: ", ←", ascii: ", left", help: "a frame back", group: groupReplay, when: replaying, do: step(-1)},
+	{keys: []string{"{"}, print: "{", help: "a minute back", group: groupReplay, when: replaying, do: jump(-1)},
+	{keys: []string{"}"}, print: "}", help: "a minute forward", group: groupReplay, when: replaying, do: jump(1)},
+	{keys: []string{"home"}, print: "home", help: "to the beginning", group: groupReplay, when: replaying, do: (*Model).toStart},
+	{keys: []string{"end"}, print: "end", help: "to the end", group: groupReplay, when: replaying, do: (*Model).toEnd},
+	{keys: []string{"+", "="}, print: "+", help: "twice as fast", short: "faster", group: groupReplay, when: replaying, do: faster(2)},
+	{keys: []string{"-"}, print: "-", help: "half as fast", group: groupReplay, when: replaying, do: faster(0.5)},
+
+	{keys: []string{"q", "ctrl+c"}, print: "q", help: "quit", short: "quit", group: groupOther, do: func(*Model) tea.Cmd { return tea.Quit }},
+}
+
+// far is further than any list is long.
+const far = 1 << 30
+
+func live(m *Model) bool       { return m.opt.Replay == nil }
+func replaying(m *Model) bool  { return m.opt.Replay != nil }
+func canWindow(m *Model) bool  { return m.opt.Window != nil }
+func onFleet(m *Model) bool    { return m.screen == fleet && !m.open && !m.help }
+func onTop(m *Model) bool      { return m.open || m.help }
+func mouseAsked(m *Model) bool { return m.opt.Mouse }
+
+// active is the bindings that do something in this session.
+func (m *Model) active() []binding {
+	return slices.DeleteFunc(slices.Clone(bindings), func(b binding) bool { return b.when != nil && !b.when(m) })
+}
+
+// keyHelp is the table as the help and the footer show it.
+func (m *Model) keyHelp() *[]panes.KeyHelp {
+	var out []panes.KeyHelp
+	for _, b := range m.active() {
+		k := panes.KeyHelp{Key: b.print, ASCII: b.ascii, Does: b.help, Short: b.short, Group: b.group}
+		if k.ASCII == "" {
+			k.ASCII = k.Key
+		}
+		k.Here = b.here != nil && b.here(m)
+		if b.foot != nil && !b.foot(m) {
+			k.Short = ""
+		}
+		out = append(out, k)
+	}
+	return &out
+}
+
+// KeyTable is every key with its help and group, for the README.
+func KeyTable() []panes.KeyHelp {
+	var out []panes.KeyHelp
+	for _, b := range bindings {
+		out = append(out, panes.KeyHelp{Key: b.print, Does: b.help, Group: b.group})
+	}
+	return out
+}
+
+// onKey offers a key to what is being typed, then to the table.
+func (m *Model) onKey(msg tea.KeyPressMsg) tea.Cmd {
+	if m.typing && msg.String() != "ctrl+c" {
+		m.onTyped(msg)
+		return nil
+	}
+	for _, b := range bindings {
+		if slices.Contains(b.keys, msg.String()) && (b.when == nil || b.when(m)) {
+			cmd := b.do(m)
+			m.keys = m.keyHelp()
+			return cmd
+		}
+	}
+	return nil
+}

@@ -1,0 +1,187 @@
+package tui
+
+import (
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	"slotop/model"
+	"slotop/themes"
+	"slotop/tui/layout"
+	"slotop/tui/panes"
+)
+
+// Model is the screen's state: what is shown, what the viewer chose, and the
+// last drawing.
+type Model struct {
+	opt Options
+
+	size   layout.Size
+	newest *model.Frame
+	frozen *model.Frame // the picture that stands still, nil when it moves
+
+	now     time.Time // of the last tick
+	cameAt  time.Time // when the newest frame was first seen
+	blurred bool
+
+	screen screen
+	view   panes.View
+	open   bool // a target is opened
+	help   bool
+	typing bool // the filter is being typed
+	scroll int  // of the help
+	mouse  bool
+
+	window time.Duration // asked for; 0: the frame's own
+	toast  string
+	until  time.Time // when the toast goes
+
+	theme *themes.Theme
+	auto  bool // no theme was asked for: the background decides
+	basic bool // 16 colours
+	inks  *panes.Inks
+
+	ranking *panes.Ranking
+	keys    *[]panes.KeyHelp
+	drawn   drawing
+	kept    []kept
+}
+
+var _ tea.Model = (*Model)(nil)
+
+// screen is one of the numbered screens.
+type screen uint8
+
+const (
+	overview screen = iota
+	fleet
+)
+
+// New makes the screen.
+func New(opt Options) (*Model, error) {
+	if err := opt.check(); err != nil {
+		return nil, err
+	}
+	m := &Model{opt: opt, auto: opt.Theme == "", mouse: opt.Mouse}
+	name := opt.Theme
+	switch {
+	case opt.NoColour:
+		name, m.auto = "mono", false
+	case m.auto:
+		name = opt.Themes.For(true).Name
+	}
+	t, err := opt.Themes.Find(name)
+	if err != nil {
+		return nil, err
+	}
+	m.wear(t)
+	m.keys = m.keyHelp()
+	m.take(opt.Latest())
+	return m, nil
+}
+
+// Init starts the refresh and asks the terminal two things that it may leave
+// unanswered: its background, and whether it can show a frame at once, which
+// Bubble Tea does not ask over SSH.
+func (m *Model) Init() tea.Cmd {
+	cmds := []tea.Cmd{m.opt.Tick(refresh), tea.Raw("\x1b[?2026$p")}
+	if m.auto {
+		cmds = append(cmds, tea.RequestBackgroundColor)
+	}
+	return tea.Batch(cmds...)
+}
+
+// Update answers one message.
+func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case TickMsg:
+		return m, m.onTick(msg)
+	case tea.KeyPressMsg:
+		return m, m.onKey(msg)
+	case tea.MouseWheelMsg:
+		return m, m.onWheel(msg)
+	case tea.WindowSizeMsg:
+		m.size = layout.Size{W: msg.Width, H: msg.Height}
+	case tea.BackgroundColorMsg:
+		m.onBackground(msg.IsDark())
+	case tea.ColorProfileMsg:
+		m.onProfile(msg.Profile)
+	case tea.FocusMsg:
+		m.blurred = false
+	case tea.BlurMsg:
+		m.blurred = true
+	}
+	return m, nil
+}
+
+// onTick pulls the newest frame and arms the next tick, here and only here.
+func (m *Model) onTick(msg TickMsg) tea.Cmd {
+	m.now = msg.At
+	if m.cameAt.IsZero() {
+		m.cameAt = m.now
+	}
+	m.take(m.opt.Latest())
+	if m.toast != "" && !m.now.Before(m.until) {
+		m.toast = ""
+	}
+	if m.blurred {
+		return m.opt.Tick(refreshUnseen)
+	}
+	return m.opt.Tick(refresh)
+}
+
+func (m *Model) take(f *model.Frame) {
+	if f == nil || f == m.newest {
+		return
+	}
+	m.newest, m.cameAt = f, m.now
+	if m.window > 0 && f.WindowS == m.window.Seconds() {
+		m.window = 0
+	}
+}
+
+// frame is the one to show: the frozen, the newest, or before the first one that
+// only names the targets.
+func (m *Model) frame() *model.Frame {
+	switch {
+	case m.frozen != nil:
+		return m.frozen
+	case m.newest != nil:
+		return m.newest
+	}
+	m.newest = before(m.opt)
+	return m.newest
+}
+
+// before is the frame of the time when there was none.
+func before(opt Options) *model.Frame {
+	f := &model.Frame{Schema: model.Schema, Every: opt.Every}
+	for _, t := range opt.Targets {
+		f.Targets = append(f.Targets, model.TargetView{Name: t.Name, ID: t.ID, Kind: t.Kind, Simulated: t.Simulated})
+		f.Simulated = f.Simulated || t.Simulated
+	}
+	return f
+}
+
+func (m *Model) onBackground(dark bool) {
+	if m.auto {
+		m.wear(m.opt.Themes.For(dark))
+	}
+}
+
+func (m *Model) onProfile(p colorprofile.Profile) {
+	m.basic = p == colorprofile.ANSI
+	m.wear(m.theme)
+}
+
+func (m *Model) wear(t *themes.Theme) {
+	m.theme, m.inks = t, panes.NewInks(t, m.basic)
+}
+
+// say shows a sentence in the footer for a while.
+func (m *Model) say(s string) {
+	m.toast, m.until = s, m.now.Add(toastFor)
+}
+
+const toastFor = 3 * time.Second

@@ -1,0 +1,76 @@
+// Package tui is the live screen: the only Bubble Tea model, its keys, and which
+// panes stand where. It pulls immutable frames and draws them; it never polls,
+// reads a clock or keeps a history.
+package tui
+
+import (
+	"errors"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"slotop/model"
+	"slotop/themes"
+)
+
+// Options is what the screen is given. Functions are called from Update and must
+// not block.
+type Options struct {
+	// Latest is the newest frame, nil before the first. It is pulled, because
+	// sending to a program blocks while its terminal is slow.
+	Latest func() *model.Frame
+	// Tick returns a command that delivers one TickMsg after d.
+	Tick func(d time.Duration) tea.Cmd
+
+	Targets []model.Target // what is being tried, for before the first frame
+	Every   time.Duration  // the poll interval, for the same
+
+	Window func(time.Duration) // the viewer chose another window; nil: it cannot change
+	Replay Replay              // nil when live
+
+	Themes   *themes.Set
+	Theme    string // "" chooses by the terminal's background
+	NoColour bool   // NO_COLOR: the mono theme, whatever is asked for
+	ASCII    bool
+	Mouse    bool // wheel and a key to switch it off; off by default, it blocks copying
+}
+
+// TickMsg is the refresh: the time it carries is compared with earlier ones only.
+type TickMsg struct{ At time.Time }
+
+// Replay is a recording being shown. Its methods ask; what came of it is in the
+// next Position.
+type Replay interface {
+	Pause(paused bool)
+	Step(frames int)       // forward, or back when negative; it pauses
+	Seek(to time.Duration) // from the beginning; beyond the ends it is the ends
+	Speed(factor float64)
+	Position() Position
+}
+
+// Position is where a replay stands.
+type Position struct {
+	At, Length time.Duration
+	Speed      float64
+	Paused     bool
+	Ended      bool
+}
+
+// How often the newest frame is looked for. Ten a second is as often as frames
+// come; an unwatched screen is looked at when somebody comes back.
+const (
+	refresh       = 100 * time.Millisecond
+	refreshUnseen = time.Second
+)
+
+func (o Options) check() error {
+	switch {
+	case o.Latest == nil:
+		return errors.New("make screen: Options.Latest is missing")
+	case o.Tick == nil:
+		return errors.New("make screen: Options.Tick is missing")
+	case o.Themes == nil || len(o.Themes.Names()) == 0:
+		return errors.New("make screen: Options.Themes is missing")
+	}
+	return nil
+}

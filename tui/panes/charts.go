@@ -1,0 +1,356 @@
+package panes
+
+import (
+	"math"
+	"strings"
+	"time"
+
+	"slotop/model"
+	"slotop/model/unit"
+	"slotop/themes"
+	"slotop/tui/chart"
+	"slotop/tui/layout"
+)
+
+// Charts draws the past of the chosen workflow, and where there is room that of
+// the others on the same time axis.
+type Charts struct{}
+
+// Name names the pane.
+func (Charts) Name() string { return "charts" }
+
+// What a chart needs, with the rule above it.
+const (
+	chartMinH = chart.MinH + 1
+	chartMaxH = 14
+	chartMinW = 46
+	chartMaxW = 100
+	chartGap  = 2
+)
+
+// Want grows with the screen, by whole rows of charts.
+func (Charts) Want(f *model.Frame, _ int, _ Look) layout.Want {
+	if len(f.Workflows) == 0 {
+		return layout.Want{}
+	}
+	return layout.Want{Min: chartMinH + 1, Ideal: chartMinH + 2, Max: 6 * chartMaxH, Drop: 5}
+}
+
+// graph is one chart: which workflow and which of its tracks.
+type graph struct {
+	w    *model.WorkflowView
+	kind graphKind
+}
+
+type graphKind uint8
+
+const (
+	graphTTFT graphKind = iota
+	graphToken
+	graphFlow
+	graphLoad
+)
+
+// Render divides the room into charts and draws them.
+func (Charts) Render(f *model.Frame, size layout.Size, look Look) string {
+	rows := arrange(f, size, look)
+	if len(rows) == 0 || size.H < chartMinH {
+		return ""
+	}
+	var wants []layout.Want
+	for range rows {
+		wants = append(wants, layout.Want{Min: chartMinH, Max: chartMaxH})
+	}
+	var out []string
+	for i, r := range layout.Rows(layout.Rect{W: size.W, H: size.H}, wants) {
+		if r.H < chartMinH {
+			continue
+		}
+		cols := layout.Columns(layout.Rect{W: r.W, H: r.H}, chartGap, layout.Even(len(rows[i]), chartMinW, chartMaxW))
+		if len(rows[i]) == 1 {
+			cols = []layout.Rect{{W: min(r.W, chartMaxW), H: r.H}}
+		}
+		out = append(out, beside(rows[i], cols, look)...)
+	}
+	return lines(size.H, out...)
+}
+
+// arrange chooses the charts for the room: one; the chosen workflow's latency
+// side by side over its flow and load; a row of charts for each workflow.
+func arrange(f *model.Frame, size layout.Size, look Look) [][]graph {
+	order := look.ranked(f)
+	w := chosen(f, order, look)
+	if w == nil {
+		return nil
+	}
+	across := min((size.W+chartGap)/(chartMinW+chartGap), 3)
+	down := size.H / chartMinH
+	switch {
+	case down < 1:
+		return nil
+	case across < 2 && down < 2:
+		return [][]graph{{{w, graphTTFT}}}
+	case across < 2:
+		return stack(w, min(down, 3))
+	case across == 2 && down >= 2:
+		return [][]graph{{{w, graphTTFT}, {w, graphToken}}, {{w, graphFlow}, {w, graphLoad}}}
+	case across == 2:
+		return [][]graph{{{w, graphTTFT}, {w, graphToken}}}
+	default:
+		return multiples(order, w, down)
+	}
+}
+
+// stack is charts over one another, most important first.
+func stack(w *model.WorkflowView, n int) [][]graph {
+	var out [][]graph
+	for _, k := range []graphKind{graphTTFT, graphToken, graphFlow}[:n] {
+		out = append(out, []graph{{w, k}})
+	}
+	return out
+}
+
+// multiples is a row of charts for each workflow, the chosen one first.
+func multiples(order []ranked, w *model.WorkflowView, down int) [][]graph {
+	row := func(w *model.WorkflowView) []graph {
+		return []graph{{w, graphTTFT}, {w, graphToken}, {w, graphFlow}}
+	}
+	out := [][]graph{row(w)}
+	for _, r := range order {
+		if r.w != w && len(out) < down {
+			out = append(out, row(r.w))
+		}
+	}
+	if len(out) < down && len(order) == 1 {
+		out = append(out, []graph{{w, graphLoad}})
+	}
+	return out
+}
+
+// beside draws charts next to one another.
+func beside(row []graph, cols []layout.Rect, look Look) []string {
+	var out []string
+	for i, g := range row {
+		if cols[i].Empty() || cols[i].W < chartMinW && i > 0 {
+			continue
+		}
+		drawn := strings.Split(g.draw(cols[i].Size(), look), "\n")
+		if i == 0 {
+			out = drawn
+			continue
+		}
+		for y := range out {
+			before := look.line(cols[i].X)
+			before.b.WriteString(out[y])
+			before.w = unit.Width(out[y]) // it carries styles
+			out[y] = before.pad(cols[i].X).b.String() + drawn[y]
+		}
+	}
+	return out
+}
+
+// draw is a rule with the chart's title over the chart.
+func (g graph) draw(size layout.Size, look Look) string {
+	p := g.plot(look)
+	p.W, p.H = size.W, size.H-1
+	rule := look.rule(size.W, g.title(look), g.legend(look)...)
+	if p.Step <= 0 {
+		return rule + strings.Repeat("\n", max(size.H-1, 0))
+	}
+	return rule + "\n" + p.Render()
+}
+
+func (g graph) metric() string {
+	switch g.kind {
+	case graphTTFT:
+		return "ttft"
+	case graphToken:
+		return tokenMetric(g.w)
+	default:
+		return ""
+	}
+}
+
+func (g graph) title(look Look) []seg {
+	name := seg{themes.Muted, " " + look.foreign(g.w.Name, 24)}
+	switch g.kind {
+	case graphFlow:
+		return []seg{{themes.Strong, "OUTPUT tok/s"}, name}
+	case graphLoad:
+		return []seg{{themes.Strong, "REQUESTS"}, name}
+	default:
+		return []seg{{themes.Strong, metricTitle(g.metric())}, name}
+	}
+}
+
+// legend says what the lines are. It uses the lines' own look, so it works
+// without colour too.
+func (g graph) legend(look Look) []part {
+	line := func(role themes.Role, unicode, ascii, text string) part {
+		return part{[]seg{{role, look.pick(unicode, ascii)}, {themes.Muted, " " + text}}, 1}
+	}
+	switch g.kind {
+	case graphFlow:
+		return nil
+	case graphLoad:
+		return []part{line(themes.High, "⠤⠤", "##", "waiting"), line(themes.Low, "⠤⠤", "++", "running")}
+	default:
+		out := []part{line(themes.High, "⠤⠤", "##", "p95"), line(themes.Low, "⠤⠤", "++", "p50")}
+		if g.h() != nil && wide(g.track()) {
+			out = append(out, line(themes.Band, "⠅⠅", "::", "p95 range"))
+		}
+		return out
+	}
+}
+
+func (g graph) h() *model.History { return g.w.History }
+
+func (g graph) track() model.Track {
+	switch g.metric() {
+	case "ttft":
+		return g.w.History.TTFT
+	case "itl":
+		return g.w.History.ITL
+	default:
+		return g.w.History.TPOT
+	}
+}
+
+// wide reports whether the bracket of the newest p95 is worth a band.
+func wide(t model.Track) bool {
+	n := len(t.LoP95)
+	if n == 0 || len(t.HiP95) != n {
+		return false
+	}
+	lo, hi := float64(t.LoP95[n-1]), float64(t.HiP95[n-1])
+	return hi > lo*narrowBracket
+}
+
+// narrowBracket is the ratio of a bracket's ends up to which a line is enough.
+const narrowBracket = 1.2
+
+// plot fills in everything but the size.
+func (g graph) plot(look Look) chart.Plot {
+	h := g.h()
+	if h == nil {
+		return chart.Plot{}
+	}
+	p := chart.Plot{
+		Step: h.Step, End: h.End.Wall.UTC(), Since: h.End.Mono,
+		Span:     chart.SpanFor(covered(h)),
+		TagWidth: tagCells, Format: look.axis(g.kind),
+		Label: look.ink(themes.Muted), Rule: look.ink(themes.Rule),
+		ObjectiveInk: look.ink(themes.Objective), MarkInk: look.ink(themes.Event),
+		ASCII: look.ASCII,
+	}
+	for _, e := range h.Events {
+		p.Marks = append(p.Marks, chart.Mark{Before: h.End.Sub(e.At), Letter: eventLetter(e.Kind)})
+	}
+	switch g.kind {
+	case graphFlow:
+		p.Lines = []chart.Line{{Values: h.Output, Ink: look.ink(themes.Low), Letter: '#'}}
+		p.Tags = []chart.Tag{g.tag(h.Output, look.axis(g.kind), themes.Text, look)}
+	case graphLoad:
+		p.Lines = []chart.Line{
+			{Values: h.Running, Ink: look.ink(themes.Low), Letter: '+'},
+			{Values: h.Waiting, Ink: look.ink(themes.High), Letter: '#'},
+		}
+		p.Tags = []chart.Tag{
+			g.tag(h.Waiting, look.axis(g.kind), themes.High, look),
+			g.tag(h.Running, look.axis(g.kind), themes.Low, look),
+		}
+	default:
+		g.latency(&p, look)
+	}
+	return p
+}
+
+// latency adds the percentiles, the bracket and the objective.
+func (g graph) latency(p *chart.Plot, look Look) {
+	t := g.track()
+	o, bounded := objectiveFor(g.w, g.metric())
+	high := chart.Line{Values: t.P95, Ink: look.ink(themes.High), Over: look.ink(themes.Over), Letter: '#'}
+	if bounded {
+		high.Limit = o.MaxS
+		p.Objective = o.MaxS
+		p.Tags = append(p.Tags, chart.Tag{Value: o.MaxS, Text: "SLO " + unit.Limit(o.MaxS), Ink: look.ink(themes.Objective)})
+	}
+	p.Lines = []chart.Line{{Values: t.P50, Ink: look.ink(themes.Low), Letter: '+'}, high}
+	p.Band = &chart.Band{Lo: banded(t.LoP95, t), Hi: t.HiP95, Ink: look.ink(themes.Band)}
+	if d := distOf(g.w, g.metric()); d != nil {
+		role := themes.High
+		if bounded && o.Verdict == model.Missed {
+			role = themes.Over
+		}
+		p.Tags = append(p.Tags, look.quantileTag(d.P95, t.P95, role), look.quantileTag(d.P50, t.P50, themes.Low))
+	}
+}
+
+// banded leaves out the brackets that are as narrow as a line.
+func banded(lo []float32, t model.Track) []float32 {
+	out := make([]float32, len(lo))
+	for i, l := range lo {
+		out[i] = l
+		if i < len(t.HiP95) && float64(t.HiP95[i]) <= float64(l)*narrowBracket {
+			out[i] = float32(math.NaN())
+		}
+	}
+	return out
+}
+
+// quantileTag is a line's present value, at its end.
+func (k Look) quantileTag(e model.Estimate, values []float32, role themes.Role) chart.Tag {
+	if len(values) == 0 || !e.Exists() {
+		return chart.Tag{Value: math.NaN()}
+	}
+	return chart.Tag{Value: float64(values[len(values)-1]), Text: k.estimate(e), Ink: k.ink(role)}
+}
+
+func (g graph) tag(values []float32, format func(float64) string, role themes.Role, look Look) chart.Tag {
+	if len(values) == 0 || math.IsNaN(float64(values[len(values)-1])) {
+		return chart.Tag{Value: math.NaN()}
+	}
+	v := float64(values[len(values)-1])
+	return chart.Tag{Value: v, Text: format(v), Ink: look.ink(role)}
+}
+
+// axis formats the values of a chart.
+func (k Look) axis(kind graphKind) func(float64) string {
+	switch kind {
+	case graphFlow, graphLoad:
+		return unit.Count
+	default:
+		return unit.Limit
+	}
+}
+
+func eventLetter(kind string) rune {
+	if kind == "restart" {
+		return 'R'
+	}
+	return 'M'
+}
+
+// covered is how far back the history reaches: leading gaps do not count.
+func covered(h *model.History) time.Duration {
+	first := len(h.Output)
+	for _, v := range [][]float32{h.TTFT.P95, h.Output, h.Running, h.Waiting} {
+		for i := range v {
+			if i >= first {
+				break
+			}
+			if !math.IsNaN(float64(v[i])) {
+				first = i
+				break
+			}
+		}
+	}
+	return min(time.Duration(len(h.Output)-first)*h.Step, longest)
+}
+
+// tagCells is the room at the right of a chart: "SLO 500 ms" and a blank.
+const tagCells = 11
+
+// longest is how much of the past a chart shows at most: more would hide in a
+// cell what happened in the last minutes.
+const longest = 15 * time.Minute

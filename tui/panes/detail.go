@@ -1,0 +1,275 @@
+package panes
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"slotop/model"
+	"slotop/model/unit"
+	"slotop/themes"
+	"slotop/tui/layout"
+)
+
+// Detail is one target, opened: how it answers, its engines, and for each number
+// which exposed name it was read from and what that measures.
+type Detail struct{}
+
+// Name names the pane.
+func (Detail) Name() string { return "detail" }
+
+// Want takes all the room there is.
+func (Detail) Want(*model.Frame, int, Look) layout.Want {
+	return layout.Want{Min: 3, Ideal: 20, Max: math.MaxInt16}
+}
+
+// Render draws the lines from View.Scroll on.
+func (Detail) Render(f *model.Frame, size layout.Size, look Look) string {
+	t := opened(f, look.View.Target)
+	if t == nil {
+		return look.line(size.W).pad(1).put(themes.Muted, "this target is no longer watched: esc goes back").String()
+	}
+	all := detailLines(f, t, size.W, look)
+	if size.H <= 1 {
+		return lines(size.H, all...)
+	}
+	head, body := all[0], all[1:]
+	h := size.H - 1
+	if len(body) <= h {
+		return lines(size.H, all...)
+	}
+	from := min(max(look.View.Scroll, 0), len(body)-(h-1))
+	foot := look.line(size.W).pad(1).put(themes.Muted,
+		fmt.Sprintf("%d to %d of %d lines", from+1, from+h-1, len(body))).String()
+	return strings.Join(append(append([]string{head}, body[from:from+h-1]...), foot), "\n")
+}
+
+// DetailLines is how many lines the opened target has below its title.
+func DetailLines(f *model.Frame, w int, look Look) int {
+	t := opened(f, look.View.Target)
+	if t == nil {
+		return 0
+	}
+	return len(detailLines(f, t, w, look)) - 1
+}
+
+func opened(f *model.Frame, id model.TargetID) *model.TargetView {
+	for i := range f.Targets {
+		if f.Targets[i].ID == id {
+			return &f.Targets[i]
+		}
+	}
+	return nil
+}
+
+// sheet collects the lines of a detail.
+type sheet struct {
+	w    int
+	look Look
+	out  []string
+}
+
+// labelW is the column of the labels at the left.
+const labelW = 12
+
+// fact writes a label and parts; a label alone on a narrow screen stays short.
+func (s *sheet) fact(label string, ps ...part) {
+	s.out = append(s.out, s.look.line(s.w).pad(1).put(themes.Muted, label).pad(labelW+1).parts(3, ps...).String())
+}
+
+// prose writes a label and a sentence of a target over as many lines as needed.
+func (s *sheet) prose(label string, role themes.Role, text string) {
+	for i, l := range wrap(s.look.foreign(text, maxProse), s.w-labelW-1) {
+		if i > 0 {
+			label = ""
+		}
+		s.out = append(s.out, s.look.line(s.w).pad(1).put(themes.Muted, label).pad(labelW+1).put(role, l).String())
+	}
+}
+
+// maxProse bounds one sentence of a target.
+const maxProse = 600
+
+func (s *sheet) rule(title string, remarks ...part) {
+	s.out = append(s.out, s.look.rule(s.w, []seg{{themes.Strong, title}}, remarks...))
+}
+
+func detailLines(f *model.Frame, t *model.TargetView, w int, look Look) []string {
+	s := &sheet{w: w, look: look}
+	c := conditionOf(t)
+	title := []seg{
+		{conditionTable[c].role, look.mark(c) + " "}, {themes.Strong, look.foreign(t.Name, 40)},
+		{conditionTable[c].role, " " + targetWord(c)},
+	}
+	if !t.Since.IsZero() {
+		title = append(title, seg{themes.Muted, " for " + look.span(f.At.Sub(t.Since).Truncate(time.Second)) + ", since " + hms(t.Since) + " UTC"})
+	}
+	s.out = append(s.out, look.rule(w, title))
+	s.polls(f, t)
+	s.numbers(t)
+	s.engines(t)
+	s.notes(t)
+	s.signals(t)
+	return s.out
+}
+
+// polls says how the target answers.
+func (s *sheet) polls(f *model.Frame, t *model.TargetView) {
+	if t.Fault != nil {
+		s.prose("fault", themes.Breach, faultWord(t.Fault.Kind)+": "+t.Fault.Detail)
+	}
+	s.prose("address", themes.Text, string(t.ID))
+	engine := "not recognised"
+	if t.Engine != "" {
+		engine = strings.TrimSpace(string(t.Engine) + " " + string(t.Version))
+	}
+	s.fact("engine", say(0, themes.Text, s.look.foreign(engine, 40)))
+	if len(t.Models) > 0 {
+		s.prose("models", themes.Text, strings.Join(t.Models, ", "))
+	}
+	good := say(1, themes.Muted, "no good one yet")
+	if !t.LastGoodAt.IsZero() {
+		good = say(1, themes.Muted, "last good "+hms(t.LastGoodAt)+", "+s.look.age(f.At.Sub(t.LastGoodAt))+" ago")
+	}
+	failed := say(0, themes.Muted, "none failed")
+	if t.FailedPolls > 0 {
+		failed = say(0, themes.Warn, unit.Count(float64(t.FailedPolls))+" failed")
+	}
+	s.fact("polls", say(0, themes.Text, unit.Count(float64(t.Polls))), failed, good,
+		say(2, themes.Muted, "took "+s.look.took(t.TookS, 12).text))
+	if t.Restarts > 0 {
+		s.fact("restarts", say(0, themes.Warn, unit.Count(float64(t.Restarts))), say(0, themes.Muted, "last at "+hms(t.RestartedAt)+" UTC"))
+	}
+	if t.BadLines > 0 {
+		s.prose("bad lines", themes.Warn, plural(t.BadLines, "line")+" skipped, the first: "+string(t.FirstBad))
+	}
+	if t.Dropped > 0 {
+		s.prose("dropped", themes.Warn, fmt.Sprintf("%d series beyond the limit", t.Dropped))
+	}
+}
+
+// numbers is what the target reads now, in full: bracket, n and basis.
+func (s *sheet) numbers(t *model.TargetView) {
+	k := s.look
+	s.rule("NOW")
+	s.fact("requests", k.measure(0, "running", k.count(t.Running, 12), ""), k.measure(0, "waiting", k.count(t.Waiting, 12), ""),
+		k.measure(1, "finished", k.rate(t.RequestsPerSecond, 12), "/s"), k.measure(2, "preempted", k.rate(t.PreemptionsPerSec, 12), "/s"))
+	flow := []part{k.measure(0, "output", k.rate(t.OutputPerSecond, 12), " tok/s")}
+	if t.ReportedOutput.OK() {
+		flow = append(flow, k.measure(1, "the engine reports", k.rate(t.ReportedOutput, 12), " tok/s"))
+	}
+	s.fact("tokens", flow...)
+	s.fact("cache", k.meter(t.KVCacheUsage))
+	for _, d := range []struct {
+		signal model.Signal
+		dist   *model.Dist
+	}{{model.TTFT, t.TTFT}, {model.TPOT, t.TPOT}, {model.ITL, t.ITL}} {
+		s.dist(t, d.signal, d.dist)
+	}
+}
+
+func (s *sheet) dist(t *model.TargetView, signal model.Signal, d *model.Dist) {
+	title := signalTitle(signal)
+	switch {
+	case d == nil && slicesHas(t.Missing, signal):
+		s.fact(title, say(0, themes.Muted, "not exported"))
+		return
+	case d == nil:
+		s.fact(title, say(0, themes.Muted, "no data"))
+		return
+	case d.N == 0:
+		s.fact(title, say(0, themes.Muted, "no samples"))
+		return
+	}
+	k := s.look
+	q := func(drop int, label string, e model.Estimate) part {
+		return part{[]seg{{themes.Muted, label + " "}, {themes.Text, k.estimateLong(e)}}, drop}
+	}
+	ps := []part{q(2, "p50", d.P50), q(0, "p95", d.P95), q(3, "p99", d.P99), say(1, themes.Muted, "n "+samples(d.N))}
+	if m, ok := d.Mean.Get(); ok {
+		ps = append(ps, part{[]seg{{themes.Muted, "mean "}, {themes.Text, unit.Limit(m)}}, 4})
+	}
+	if d.Basis == model.SinceStart {
+		ps = append(ps, say(1, themes.Warn, "since the server started"))
+	}
+	if d.Fidelity == model.Coarse {
+		ps = append(ps, say(5, themes.Muted, "replicas differ in buckets"))
+	}
+	s.fact(title, ps...)
+}
+
+// engines is a row for each data-parallel engine behind the target.
+func (s *sheet) engines(t *model.TargetView) {
+	if len(t.Engines) == 0 {
+		return
+	}
+	s.rule("ENGINES", say(0, themes.Muted, plural(len(t.Engines), "data-parallel engine")))
+	for _, e := range t.Engines {
+		s.fact(s.look.foreign(e.ID, labelW-1),
+			s.look.measure(0, "running", s.look.count(e.Running, 12), ""),
+			s.look.measure(0, "waiting", s.look.count(e.Waiting, 12), ""),
+			s.look.meter(e.KVCacheUsage))
+	}
+}
+
+func (s *sheet) notes(t *model.TargetView) {
+	if len(t.Notes) == 0 {
+		return
+	}
+	s.rule("NOTES")
+	for _, n := range t.Notes {
+		s.prose("", themes.Text, n)
+	}
+}
+
+// signals lists what was read from where, what it measures when that is not
+// what its name says, and what this target could export and does not.
+func (s *sheet) signals(t *model.TargetView) {
+	if len(t.Meanings) > 0 {
+		s.rule("READ FROM")
+	}
+	w := signalColumn
+	if s.w < narrow {
+		w = labelW
+	}
+	for _, m := range t.Meanings {
+		l := s.look.line(s.w).pad(1).put(themes.Muted, s.look.cut(signalTitle(m.Signal), w-1)).pad(w + 1)
+		s.out = append(s.out, l.put(themes.Text, s.look.foreign(m.Metric, s.w-w-1)).String())
+		for _, line := range wrap(s.look.foreign(measures(m), maxProse), s.w-w-3) {
+			if line != "" {
+				s.out = append(s.out, s.look.line(s.w).pad(w+3).put(themes.Warn, line).String())
+			}
+		}
+	}
+	if len(t.Missing) > 0 {
+		s.rule("NOT EXPORTED")
+		var titles []string
+		for _, m := range t.Missing {
+			titles = append(titles, signalTitle(m))
+		}
+		s.prose("", themes.Muted, strings.Join(titles, ", "))
+	}
+}
+
+const signalColumn = 26
+
+// measures says what a number is when it is not what its title says.
+func measures(m model.Meaning) string {
+	if m.AtFinish && m.Measures == "" {
+		return "moves only when a request ends"
+	}
+	if m.AtFinish {
+		return m.Measures + "; moves only when a request ends"
+	}
+	return m.Measures
+}
+
+func signalTitle(signal model.Signal) string {
+	for _, info := range model.Signals {
+		if info.Signal == signal {
+			return info.Title
+		}
+	}
+	return string(signal)
+}

@@ -1,0 +1,176 @@
+package panes
+
+import (
+	"fmt"
+
+	"slotop/model"
+	"slotop/model/unit"
+	"slotop/themes"
+	"slotop/tui/layout"
+)
+
+// Engines is the strip of targets that carry the workflows, worst first.
+type Engines struct{}
+
+// Name names the pane.
+func (Engines) Name() string { return "engines" }
+
+// Want is a title and a row for each target, up to a handful.
+func (Engines) Want(f *model.Frame, w int, _ Look) layout.Want {
+	n := len(f.Targets)
+	drop := 1
+	if w < narrow {
+		drop = 4
+	}
+	return layout.Want{Min: min(n, 2) + 1, Ideal: min(n, 4) + 1, Max: min(n, 10) + 1, Drop: drop}
+}
+
+// Render draws as many rows as there is room for, and says how many are left.
+func (Engines) Render(f *model.Frame, size layout.Size, look Look) string {
+	if size.H <= 0 {
+		return ""
+	}
+	order := targetOrder(f, "", ByState)
+	from, to, more := visible(len(order), 0, size.H-1)
+	t := fit(targetColumns(f, order[from:to], look), size.W-1)
+	out := []string{t.head(look)}
+	for _, v := range order[from:to] {
+		out = append(out, t.row(row{v, f.At}, conditionOf(v), false, look))
+	}
+	if more > 0 {
+		out = append(out, look.line(size.W).pad(indent).put(themes.Muted, moreTargets(order[to:])).String())
+	}
+	return lines(size.H, out...)
+}
+
+// moreTargets says how many targets are not shown and how the worst of them is.
+func moreTargets(rest []*model.TargetView) string {
+	worst := quiet
+	for _, t := range rest {
+		worst = min(worst, conditionOf(t))
+	}
+	return fmt.Sprintf("+ %d more, the worst is %s", len(rest), targetWord(worst))
+}
+
+// row is a target with the frame's instant, from which ages are taken.
+type row struct {
+	t  *model.TargetView
+	at model.Instant
+}
+
+// targetColumns is the columns of every table of targets, for the rows shown.
+func targetColumns(f *model.Frame, shown []*model.TargetView, look Look) []column[row] {
+	title, tokenW := tokenTitle(targetTokens(f))
+	longest := 0
+	for _, t := range shown {
+		longest = max(longest, cells(unit.Escape(t.Name, look.ASCII)))
+	}
+	return []column[row]{
+		{title: "TARGET", min: 10, max: nameWidth(longest), left: true, draw: func(r row, w int, k Look) cell {
+			return cell{themes.Strong, k.foreign(r.t.Name, w)}
+		}},
+		{title: "STATE", min: 8, max: 10, left: true, draw: drawTargetState},
+		{title: "FOR", min: 6, drop: 6, draw: drawFor},
+		{title: "RUN", min: 5, drop: 2, draw: func(r row, w int, k Look) cell { return k.aged(r, k.count(r.t.Running, w)) }},
+		{title: "WAIT", min: 5, draw: func(r row, w int, k Look) cell { return k.aged(r, k.count(r.t.Waiting, w)) }},
+		{title: "KV", min: 5, drop: 1, draw: func(r row, w int, k Look) cell { return k.aged(r, k.ratio(r.t.KVCacheUsage, w)) }},
+		{title: "REQ/S", min: 6, drop: 7, draw: func(r row, w int, k Look) cell { return k.aged(r, k.rate(r.t.RequestsPerSecond, w)) }},
+		{title: "tok/s", min: 6, drop: 3, draw: func(r row, w int, k Look) cell { return k.aged(r, k.rate(r.t.OutputPerSecond, w)) }},
+		{title: "TTFT p95", min: 8, drop: 3, draw: func(r row, w int, k Look) cell {
+			return k.aged(r, k.quantile(r.t.TTFT, slicesHas(r.t.Missing, model.TTFT), w))
+		}},
+		{title: title, min: tokenW, drop: 5, draw: drawToken},
+		{title: "PREEMPT/S", min: 9, drop: 10, draw: func(r row, w int, k Look) cell {
+			return k.aged(r, k.rate(r.t.PreemptionsPerSec, w))
+		}},
+		{title: "ENGINE", min: 12, max: 18, drop: 8, left: true, draw: drawEngine},
+		{title: "MODELS", min: 12, max: 40, drop: 9, left: true, draw: drawModels},
+		{title: "POLL", min: 7, drop: 11, draw: func(r row, w int, k Look) cell { return k.took(r.t.TookS, w) }},
+		{title: "FAILED", min: 6, drop: 12, draw: drawFailed},
+	}
+}
+
+func targetTokens(f *model.Frame) (tpot, itl bool) {
+	for i := range f.Targets {
+		t := &f.Targets[i]
+		tpot = tpot || t.TPOT != nil
+		itl = itl || t.TPOT == nil && t.ITL != nil
+	}
+	return tpot, itl
+}
+
+func drawToken(r row, w int, k Look) cell {
+	if r.t.TPOT != nil || r.t.ITL == nil {
+		return k.aged(r, k.quantile(r.t.TPOT, slicesHas(r.t.Missing, model.TPOT), w))
+	}
+	c := k.quantile(r.t.ITL, false, w)
+	if w > 8 {
+		c.text = "ITL " + c.text
+	}
+	return k.aged(r, c)
+}
+
+// aged greys a value of a target that no longer answers: it is the last one
+// seen, not the present one. Without colour the state beside it says so.
+func (k Look) aged(r row, c cell) cell {
+	switch conditionOf(r.t) {
+	case down, stale:
+		c.role = themes.Gone
+	}
+	return c
+}
+
+func drawTargetState(r row, w int, k Look) cell {
+	c := conditionOf(r.t)
+	text := targetWord(c)
+	if r.t.Fault != nil && c == down && cells(string(r.t.Fault.Kind)) <= w {
+		text = faultWord(r.t.Fault.Kind)
+	}
+	return cell{conditionTable[c].role, k.cut(text, w)}
+}
+
+// faultWord is the fault as people say it.
+func faultWord(f model.FaultKind) string {
+	switch f {
+	case model.NotFound:
+		return "not found"
+	case model.NotMetrics:
+		return "not metrics"
+	default:
+		return string(f)
+	}
+}
+
+func drawFor(r row, w int, k Look) cell {
+	c := conditionOf(r.t)
+	if r.t.Since.IsZero() || c > stale {
+		return cell{}
+	}
+	return cell{themes.Muted, k.cut(k.age(r.at.Sub(r.t.Since)), w)}
+}
+
+func drawEngine(r row, w int, k Look) cell {
+	if r.t.Engine == "" {
+		return cell{themes.Muted, unit.None(k.ASCII)}
+	}
+	return cell{themes.Muted, k.foreign(string(r.t.Engine)+" "+string(r.t.Version), w)}
+}
+
+func drawModels(r row, w int, k Look) cell {
+	switch len(r.t.Models) {
+	case 0:
+		return cell{themes.Muted, unit.None(k.ASCII)}
+	case 1:
+		return cell{themes.Muted, k.foreign(r.t.Models[0], w)}
+	default:
+		more := fmt.Sprintf(" +%d", len(r.t.Models)-1)
+		return cell{themes.Muted, k.foreign(r.t.Models[0], w-len(more)) + more}
+	}
+}
+
+func drawFailed(r row, w int, k Look) cell {
+	if r.t.FailedPolls == 0 {
+		return cell{themes.Muted, "0"}
+	}
+	return cell{themes.Warn, k.cut(unit.Count(float64(r.t.FailedPolls)), w)}
+}

@@ -1,0 +1,252 @@
+package panes
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"slotop/model"
+	"slotop/themes"
+	"slotop/tui/layout"
+)
+
+// Sort is an order of the fleet's rows.
+type Sort uint8
+
+// The orders, in the order of the key that steps through them.
+const (
+	ByState Sort = iota
+	ByName
+	ByWaiting
+	ByKV
+	ByTTFT
+	ByOutput
+	sorts
+)
+
+var sortWords = [sorts]string{"worst first", "name", "waiting", "KV cache", "TTFT p95", "output tok/s"}
+
+// Next is the order after s.
+func (s Sort) Next() Sort { return (s + 1) % sorts }
+
+// String says how the rows are sorted.
+func (s Sort) String() string { return sortWords[s] }
+
+// Fleet is a row a target.
+type Fleet struct{}
+
+// Name names the pane.
+func (Fleet) Name() string { return "fleet" }
+
+// Want takes all the room there is.
+func (Fleet) Want(f *model.Frame, _ int, _ Look) layout.Want {
+	return layout.Want{Min: 3, Ideal: len(f.Targets) + 3, Max: math.MaxInt16}
+}
+
+// Render draws the rows around the cursor, and only those.
+func (Fleet) Render(f *model.Frame, size layout.Size, look Look) string {
+	order := targetOrder(f, look.View.Filter, look.View.Sort)
+	out := []string{fleetTitle(f, order, size.W, look)}
+	if uneven := imbalance(f); uneven != "" {
+		out = append(out, look.line(size.W).pad(indent).put(themes.Warn, look.foreign(uneven, size.W-indent)).String())
+	}
+	at := 0
+	for i, v := range order {
+		if v.ID == look.View.Target {
+			at = i
+		}
+	}
+	from, to, more := visible(len(order), at, size.H-len(out)-1)
+	t := fit(targetColumns(f, order[from:to], look), size.W-1)
+	out = append(out, t.head(look))
+	for i, v := range order[from:to] {
+		out = append(out, t.row(row{v, f.At}, conditionOf(v), from+i == at, look))
+	}
+	if more > 0 {
+		text := fmt.Sprintf("%d to %d of %d", from+1, to, len(order))
+		out = append(out, look.line(size.W).pad(indent).put(themes.Muted, text).String())
+	}
+	if len(order) == 0 {
+		out = append(out, look.line(size.W).pad(indent).put(themes.Muted, noMatch(f, look)).String())
+	}
+	return lines(size.H, out...)
+}
+
+func noMatch(f *model.Frame, look Look) string {
+	if len(f.Targets) == 0 {
+		return "no target"
+	}
+	return "no target matches " + look.foreign(look.View.Filter, 40) + ": esc shows all"
+}
+
+// fleetTitle counts the states: the sum of a fleet in one line.
+func fleetTitle(f *model.Frame, order []*model.TargetView, w int, look Look) string {
+	var counts [conditions]int
+	for i := range f.Targets {
+		counts[conditionOf(&f.Targets[i])]++
+	}
+	title := []seg{{themes.Strong, "FLEET"}, {themes.Text, " " + plural(len(f.Targets), "target")}}
+	for c, n := range counts {
+		if n > 0 {
+			role := conditionTable[c].role
+			title = append(title, seg{themes.Text, "  "}, seg{role, fmt.Sprintf("%d %s", n, targetWord(condition(c)))})
+		}
+	}
+	remarks := []part{say(1, themes.Muted, "by "+look.View.Sort.String())}
+	if look.View.Sort == ByState {
+		remarks[0] = say(1, themes.Muted, look.View.Sort.String())
+	}
+	if look.View.Filter != "" {
+		remarks = append([]part{say(2, themes.Warn, fmt.Sprintf("%d match %s", len(order), look.foreign(look.View.Filter, 16)))}, remarks...)
+	}
+	return look.rule(w, title, remarks...)
+}
+
+// TargetOrder lists the targets as the fleet shows them.
+func TargetOrder(f *model.Frame, v View) []model.TargetID {
+	order := targetOrder(f, v.Filter, v.Sort)
+	ids := make([]model.TargetID, len(order))
+	for i, t := range order {
+		ids[i] = t.ID
+	}
+	return ids
+}
+
+// targetOrder filters and sorts. Equals keep their names' order, so that rows do
+// not jump.
+func targetOrder(f *model.Frame, filter string, by Sort) []*model.TargetView {
+	out := make([]*model.TargetView, 0, len(f.Targets))
+	filter = strings.ToLower(filter)
+	for i := range f.Targets {
+		if t := &f.Targets[i]; filter == "" || matches(t, filter) {
+			out = append(out, t)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *model.TargetView) int {
+		return cmp.Or(compareBy(a, b, by), cmp.Compare(conditionOf(a), conditionOf(b)), naturalCompare(a.Name, b.Name))
+	})
+	return out
+}
+
+func matches(t *model.TargetView, filter string) bool {
+	c := conditionOf(t)
+	for _, s := range append([]string{t.Name, string(t.ID), t.Kind, string(t.Engine), targetWord(c)}, t.Models...) {
+		if strings.Contains(strings.ToLower(s), filter) {
+			return true
+		}
+	}
+	return t.Fault != nil && strings.Contains(strings.ToLower(string(t.Fault.Kind)), filter)
+}
+
+// compareBy puts the largest first; what has no value comes last.
+func compareBy(a, b *model.TargetView, by Sort) int {
+	larger := func(x, y model.Reading) int { return cmp.Compare(sortable(y), sortable(x)) }
+	switch by {
+	case ByWaiting:
+		return larger(a.Waiting, b.Waiting)
+	case ByKV:
+		return larger(a.KVCacheUsage, b.KVCacheUsage)
+	case ByTTFT:
+		return larger(upper(a.TTFT), upper(b.TTFT))
+	case ByOutput:
+		return larger(a.OutputPerSecond, b.OutputPerSecond)
+	default:
+		return 0
+	case ByName:
+		return naturalCompare(a.Name, b.Name)
+	}
+}
+
+func sortable(r model.Reading) float64 {
+	if v, ok := r.Get(); ok {
+		return v
+	}
+	return math.Inf(-1)
+}
+
+// upper is a distribution's p95 for sorting; beyond the last bucket it is its
+// edge.
+func upper(d *model.Dist) model.Reading {
+	if d == nil {
+		return model.Reading{}
+	}
+	if d.P95.Value.OK() {
+		return d.P95.Value
+	}
+	return d.P95.Lo
+}
+
+// naturalCompare orders names so that vllm-2 comes before vllm-10.
+func naturalCompare(a, b string) int {
+	for a != "" && b != "" {
+		na, nb := digits(a), digits(b)
+		if na > 0 && nb > 0 {
+			x, y := strings.TrimLeft(a[:na], "0"), strings.TrimLeft(b[:nb], "0")
+			if c := cmp.Or(cmp.Compare(len(x), len(y)), strings.Compare(x, y)); c != 0 {
+				return c
+			}
+			a, b = a[na:], b[nb:]
+			continue
+		}
+		if a[0] != b[0] {
+			return cmp.Compare(a[0], b[0])
+		}
+		a, b = a[1:], b[1:]
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+func digits(s string) int {
+	n := 0
+	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
+		n++
+	}
+	return n
+}
+
+// What makes a load uneven: a share of all that waits that is twice the fair
+// one and more than half, of a queue that is worth speaking of.
+const (
+	unevenQueue = 8
+	unevenShare = 0.5
+)
+
+// imbalance names the target that holds most of the queue while others could
+// take some of it, "" when the load is even.
+func imbalance(f *model.Frame) string {
+	var total, most float64
+	var at *model.TargetView
+	n := 0
+	for i := range f.Targets {
+		v, ok := f.Targets[i].Waiting.Get()
+		if c := conditionOf(&f.Targets[i]); !ok || c != up && c != quiet && c != stalled {
+			continue
+		}
+		n++
+		total += v
+		if v > most {
+			most, at = v, &f.Targets[i]
+		}
+	}
+	if n < 2 || total < unevenQueue || most/total <= max(unevenShare, 2/float64(n)) && n > 2 || most/total < 0.8 && n == 2 {
+		return ""
+	}
+	return fmt.Sprintf("uneven: %s holds %.0f of %.0f waiting", at.Name, most, total)
+}
+
+// TargetsOf lists the targets of the chosen workflow, worst first.
+func TargetsOf(f *model.Frame, look Look) []model.TargetID {
+	w := chosen(f, look.ranked(f), look)
+	if w == nil {
+		return nil
+	}
+	var ids []model.TargetID
+	for _, t := range targetOrder(f, "", ByState) {
+		if slices.Contains(w.Targets, t.Name) {
+			ids = append(ids, t.ID)
+		}
+	}
+	return ids
+}

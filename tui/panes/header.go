@@ -1,0 +1,147 @@
+package panes
+
+import (
+	"fmt"
+	"time"
+
+	"slotop/model"
+	"slotop/model/unit"
+	"slotop/themes"
+	"slotop/tui/layout"
+)
+
+// Status is what the header says beside the frame.
+type Status struct {
+	Frozen   bool
+	Behind   time.Duration // how much newer the newest frame is than the frozen one
+	Silent   time.Duration // how long no new frame has come, whole seconds; 0: it comes
+	Replay   bool
+	Position time.Duration
+	Length   time.Duration
+	Speed    float64
+	Paused   bool
+	AtEnd    bool
+}
+
+// Header is the first line: what is watched, whether it is live, and when.
+type Header struct{ Status Status }
+
+// Name names the pane.
+func (Header) Name() string { return "header" }
+
+// Want is one line.
+func (Header) Want(*model.Frame, int, Look) layout.Want { return layout.Fixed(1) }
+
+// Render draws the line.
+func (h Header) Render(f *model.Frame, size layout.Size, look Look) string {
+	left := []part{say(4, themes.Strong, "slotop")}
+	if f.Simulated {
+		left = append(left, say(0, themes.Warn, "SIMULATED"))
+	}
+	left = append(left, say(6, themes.Muted, h.watched(f)))
+	right := []part{h.mode(look)}
+	if !f.At.IsZero() {
+		right = append(right,
+			say(0, themes.Text, f.At.Wall.UTC().Format("15:04:05")+" UTC"),
+			say(3, themes.Muted, window(f, look)))
+	}
+	return look.line(size.W).pad(1).ends(2, left, right).String()
+}
+
+func (h Header) watched(f *model.Frame) string {
+	kinds := map[string]int{}
+	for _, t := range f.Targets {
+		kinds[t.Kind]++
+	}
+	out := ""
+	for _, kind := range []string{"engine", "gateway", "gpu", "prometheus", "probe"} {
+		if n := kinds[kind]; n > 0 {
+			if out != "" {
+				out += ", "
+			}
+			out += plural(n, kindWord(kind))
+		}
+	}
+	return out
+}
+
+func kindWord(kind string) string {
+	switch kind {
+	case "gpu":
+		return "GPU"
+	case "prometheus":
+		return "Prometheus server"
+	default:
+		return kind
+	}
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}
+
+// mode says how the picture relates to now. An old frame is never passed off as
+// a new one.
+func (h Header) mode(look Look) part {
+	s := h.Status
+	switch {
+	case s.Frozen:
+		p := say(0, themes.Warn, "FROZEN")
+		if s.Behind >= time.Second {
+			p.segs = append(p.segs, seg{themes.Muted, " " + look.span(s.Behind) + " ago"})
+		}
+		return p
+	case s.Replay:
+		return h.replay(look)
+	case s.Silent > 0:
+		return say(0, themes.Breach, "NO NEW FRAME for "+look.span(s.Silent))
+	default:
+		return say(0, themes.Muted, "LIVE")
+	}
+}
+
+func (h Header) replay(look Look) part {
+	s := h.Status
+	p := say(0, themes.Strong, "REPLAY")
+	place := " " + clockSpan(s.Position)
+	if s.Length > 0 {
+		place += "/" + clockSpan(s.Length)
+	}
+	p.segs = append(p.segs, seg{themes.Text, place})
+	how := ""
+	switch {
+	case s.AtEnd:
+		how = " at the end"
+	case s.Paused:
+		how = " paused"
+	case s.Speed > 0 && s.Speed != 1:
+		how = " " + look.pick("×", "x") + unit.Rate(s.Speed)
+	}
+	p.segs = append(p.segs, seg{themes.Warn, how})
+	return p
+}
+
+// clockSpan writes a length of time as h:mm:ss or mm:ss: a position is read like
+// a clock, not like a latency.
+func clockSpan(d time.Duration) string {
+	s := int(d.Seconds())
+	if s >= 3600 {
+		return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
+	}
+	return fmt.Sprintf("%02d:%02d", s/60, s%60)
+}
+
+// window says what the numbers cover; less than asked for is said.
+func window(f *model.Frame, look Look) string {
+	if !f.CoveredS.OK() {
+		return "no window yet"
+	}
+	asked := look.span(time.Duration(f.WindowS * float64(time.Second)))
+	if got := f.CoveredS.Value; got < 0.9*f.WindowS {
+		return look.span(time.Duration(got*float64(time.Second)).Round(time.Second)) + " of " + asked
+	}
+	return "last " + asked
+}

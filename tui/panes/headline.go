@@ -1,0 +1,377 @@
+package panes
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"slotop/model"
+	"slotop/model/unit"
+	"slotop/themes"
+	"slotop/tui/layout"
+)
+
+// Headline says who is hurt and since when, then what is known of it. It states
+// what was measured and never guesses a cause.
+type Headline struct{}
+
+// Name names the pane.
+func (Headline) Name() string { return "headline" }
+
+// Want is one line, and another for each thing there is to add, up to three.
+func (Headline) Want(f *model.Frame, _ int, look Look) layout.Want {
+	n := len(headlines(f, look))
+	return layout.Want{Min: 1, Ideal: min(n, 3), Max: min(n, 3)}
+}
+
+// Render draws the lines.
+func (Headline) Render(f *model.Frame, size layout.Size, look Look) string {
+	var out []string
+	for i, ps := range headlines(f, look) {
+		from := 1
+		if i > 0 {
+			from = indent
+		}
+		out = append(out, look.line(size.W).pad(from).parts(3, ps...).String())
+	}
+	return lines(size.H, out...)
+}
+
+// recent is how long a restart is worth a line.
+const recent = 10 * time.Minute
+
+// headlines is what there is to say, the most urgent first.
+func headlines(f *model.Frame, look Look) [][]part {
+	order := look.ranked(f)
+	var out [][]part
+	if down := inCondition(f, down); len(down) == len(f.Targets) && len(down) > 0 {
+		return append(out, allDown(f, down, look), faultSummary(down, look))
+	}
+	out = append(out, first(f, order, look)...)
+	out = append(out, targetTrouble(f, look)...)
+	return append(out, restarts(f, look)...)
+}
+
+func inCondition(f *model.Frame, c condition) []*model.TargetView {
+	var out []*model.TargetView
+	for i := range f.Targets {
+		if conditionOf(&f.Targets[i]) == c {
+			out = append(out, &f.Targets[i])
+		}
+	}
+	return out
+}
+
+// first is the line about the workflow that hurts most, and its evidence.
+func first(f *model.Frame, order []ranked, look Look) [][]part {
+	if len(order) == 0 {
+		return [][]part{nothingServed(f, look)}
+	}
+	worst := order[0]
+	switch {
+	case worst.cond.hurts():
+		return hurt(f, order, look)
+	case worst.cond == undecided:
+		return [][]part{append(title(worst, look, ""), undecidedWhy(worst.w, look)...)}
+	case worst.cond == cannot:
+		return [][]part{append(title(worst, look, ""), say(1, themes.Muted, cannotWhy(worst.w)))}
+	case worst.cond == asking:
+		return [][]part{measuring(worst, look)}
+	default:
+		return [][]part{calm(order, look)}
+	}
+}
+
+// nothingServed is for targets that answer and serve no workflow we know.
+func nothingServed(f *model.Frame, look Look) []part {
+	return []part{
+		{segs: []seg{{themes.Warn, look.mark(undecided) + " no workflow found"}}},
+		say(1, themes.Muted, plural(len(f.Targets), "target")+" on screen 5, enter says what each one exports"),
+	}
+}
+
+// title is "▲ chat BREACHED for 4 min".
+func title(r ranked, look Look, since string) []part {
+	role := conditionTable[r.cond].role
+	segs := []seg{
+		{role, look.mark(r.cond) + " "},
+		{themes.Strong, look.foreign(r.w.Name, 40)},
+		{themes.Text, " "},
+		{role, word(r.w, r.cond)},
+		{themes.Text, since},
+	}
+	return []part{{segs: segs}}
+}
+
+func hurt(f *model.Frame, order []ranked, look Look) [][]part {
+	worst := order[0]
+	since := ""
+	if !worst.w.Since.IsZero() {
+		if d := f.At.Sub(worst.w.Since); d >= time.Second {
+			since = " for " + look.span(d)
+		}
+	}
+	head := title(worst, look, since)
+	if n := others(order); n > 0 {
+		head = append(head, say(3, themes.Warn, fmt.Sprintf("%d more below", n)))
+	}
+	out := [][]part{head}
+	if worst.cond == breached {
+		out = append(out, evidence(worst.w, look))
+	}
+	return out
+}
+
+func others(order []ranked) int {
+	n := 0
+	for _, r := range order[1:] {
+		if r.cond.hurts() {
+			n++
+		}
+	}
+	return n
+}
+
+// evidence is what was measured against each missed objective.
+func evidence(w *model.WorkflowView, look Look) []part {
+	var out []part
+	var promised string
+	var n float64
+	for _, o := range w.Objectives {
+		if o.Verdict != model.Missed {
+			continue
+		}
+		out = append(out, part{segs: []seg{
+			{themes.Breach, look.share(o.Share)},
+			{themes.Text, " met " + metricTitle(o.Metric) + " " + unit.Limit(o.MaxS)},
+		}, drop: len(out)})
+		promised = unit.Percent(o.Target)
+		if d := distOf(w, o.Metric); d != nil {
+			n = max(n, d.N)
+		}
+	}
+	return append(out, say(3, themes.Muted, "promised "+promised), say(2, themes.Muted, "n "+samples(n)))
+}
+
+func undecidedWhy(w *model.WorkflowView, look Look) []part {
+	for _, o := range w.Objectives {
+		if o.Verdict != model.Undecided {
+			continue
+		}
+		text := metricTitle(o.Metric) + ": " + look.share(o.Share) + " within " + unit.Limit(o.MaxS) + ", promised " + unit.Percent(o.Target)
+		if d := distOf(w, o.Metric); d != nil {
+			text += ", n " + samples(d.N)
+		}
+		return []part{say(1, themes.Muted, text)}
+	}
+	return nil
+}
+
+func cannotWhy(w *model.WorkflowView) string {
+	var missing []string
+	for _, o := range w.Objectives {
+		if slices.Contains(w.Missing, signalOf(o.Metric)) {
+			missing = append(missing, metricTitle(o.Metric))
+		}
+	}
+	if len(missing) == 0 {
+		return "no percentile from this server's histograms"
+	}
+	return strings.Join(missing, " and ") + " not exported by this server"
+}
+
+func measuring(r ranked, look Look) []part {
+	return []part{
+		{segs: []seg{
+			{themes.Muted, look.mark(asking) + " "}, {themes.Strong, look.foreign(r.w.Name, 40)},
+			{themes.Text, " answers"},
+		}},
+		say(1, themes.Muted, "rates and percentiles need a second poll"),
+	}
+}
+
+// calm is the line of a screen on which nothing needs doing.
+func calm(order []ranked, look Look) []part {
+	counts := map[condition]int{}
+	for _, r := range order {
+		counts[r.cond]++
+	}
+	n := counts[met]
+	if n == 0 {
+		return []part{{segs: []seg{{themes.Text, look.mark(quiet) + " no traffic"}}}}
+	}
+	head := fmt.Sprintf("all %d workflows met", n)
+	if n == 1 && len(order) == 1 {
+		head = look.foreign(order[0].w.Name, 40) + " met"
+	} else if n < len(order) {
+		head = fmt.Sprintf("%d of %d workflows met, the others without traffic", n, len(order))
+	}
+	out := []part{{segs: []seg{{themes.OK, look.mark(met) + " "}, {themes.Strong, head}}}}
+	return append(out, nearest(order, look))
+}
+
+// nearest names the objective that is closest to being missed.
+func nearest(order []ranked, look Look) part {
+	var w *model.WorkflowView
+	var at model.ObjectiveView
+	var most float64
+	for _, r := range order {
+		for _, o := range r.w.Objectives {
+			d := distOf(r.w, o.Metric)
+			if d == nil || o.Verdict != model.Met || o.MaxS <= 0 {
+				continue
+			}
+			if v := d.P95.Value.Value / o.MaxS; d.P95.Value.OK() && v > most {
+				w, at, most = r.w, o, v
+			}
+		}
+	}
+	if w == nil {
+		return part{}
+	}
+	text := metricTitle(at.Metric) + " p95 " + look.estimate(distOf(w, at.Metric).P95) + " of " + unit.Limit(at.MaxS)
+	if len(order) > 1 {
+		text = "nearest: " + look.foreign(w.Name, 24) + " " + text
+	}
+	return say(2, themes.Muted, text)
+}
+
+// targetTrouble is a line for each kind of trouble that targets are in: one
+// line for a hundred of them.
+func targetTrouble(f *model.Frame, look Look) [][]part {
+	var out [][]part
+	for _, c := range []condition{down, stalled, stale} {
+		list := inCondition(f, c)
+		switch {
+		case len(list) == 0:
+		case len(list) == 1:
+			out = append(out, oneInTrouble(f, list[0], c, look))
+		case c == down:
+			out = append(out, append(manyDown(f, list, look), faultSummary(list, look)...))
+		default:
+			out = append(out, []part{{segs: []seg{
+				{conditionTable[c].role, fmt.Sprintf("%s %d of %d targets %s", look.mark(c), len(list), len(f.Targets), targetWord(c))},
+				{themes.Muted, ", the first since " + earliest(list)},
+			}}})
+		}
+	}
+	return out
+}
+
+func oneInTrouble(f *model.Frame, t *model.TargetView, c condition, look Look) []part {
+	head := part{segs: []seg{
+		{conditionTable[c].role, look.mark(c) + " "},
+		{themes.Strong, look.foreign(t.Name, 30)},
+		{conditionTable[c].role, " " + targetWord(c)},
+		{themes.Muted, " since " + hms(t.Since)},
+	}}
+	switch {
+	case c == stalled:
+		return []part{head, say(0, themes.Text, stalledText(f, t, look))}
+	case t.Fault != nil:
+		return []part{head, {segs: []seg{
+			{themes.Text, faultWord(t.Fault.Kind)},
+			{themes.Muted, ": " + look.foreign(t.Fault.Detail, 400)},
+		}}}
+	default:
+		return []part{head}
+	}
+}
+
+// stalledText is the alert's own sentence where there is one.
+func stalledText(f *model.Frame, t *model.TargetView, look Look) string {
+	for _, a := range f.Alerts {
+		if string(a.Target) == t.Name && a.Rule == "stalled" {
+			return look.foreign(a.Text, 200)
+		}
+	}
+	return look.count(t.Running, 12).text + " running, " + look.count(t.Waiting, 12).text + " waiting, nothing moves"
+}
+
+func manyDown(f *model.Frame, list []*model.TargetView, look Look) []part {
+	return []part{{segs: []seg{
+		{conditionTable[down].role, fmt.Sprintf("%s %d of %d targets down", look.mark(down), len(list), len(f.Targets))},
+		{themes.Muted, " since " + earliest(list)},
+	}}}
+}
+
+func allDown(f *model.Frame, list []*model.TargetView, look Look) []part {
+	if len(list) == 1 {
+		t := list[0]
+		return []part{{segs: []seg{
+			{conditionTable[down].role, look.mark(down) + " "},
+			{themes.Strong, look.foreign(t.Name, 40)},
+			{conditionTable[down].role, " down"},
+			{themes.Muted, " since " + hms(t.Since)},
+		}}}
+	}
+	return manyDown(f, list, look)
+}
+
+// faultSummary counts the faults of targets, most frequent first, and shows one.
+func faultSummary(list []*model.TargetView, look Look) []part {
+	counts := map[model.FaultKind]int{}
+	var kinds []model.FaultKind
+	for _, t := range list {
+		if t.Fault == nil {
+			continue
+		}
+		if counts[t.Fault.Kind] == 0 {
+			kinds = append(kinds, t.Fault.Kind)
+		}
+		counts[t.Fault.Kind]++
+	}
+	slices.SortStableFunc(kinds, func(a, b model.FaultKind) int { return counts[b] - counts[a] })
+	if len(list) == 1 && len(kinds) == 1 {
+		return []part{{segs: []seg{
+			{themes.Text, faultWord(kinds[0])}, {themes.Muted, ": " + look.foreign(list[0].Fault.Detail, 400)},
+		}}}
+	}
+	var words []string
+	for _, k := range kinds {
+		words = append(words, fmt.Sprintf("%d %s", counts[k], faultWord(k)))
+	}
+	return []part{say(1, themes.Text, strings.Join(words, ", "))}
+}
+
+// restarts names the target that restarted last.
+func restarts(f *model.Frame, look Look) [][]part {
+	var last *model.TargetView
+	for i := range f.Targets {
+		t := &f.Targets[i]
+		if t.RestartedAt.IsZero() || f.At.Sub(t.RestartedAt) > recent {
+			continue
+		}
+		if last == nil || t.RestartedAt.Mono > last.RestartedAt.Mono {
+			last = t
+		}
+	}
+	if last == nil {
+		return nil
+	}
+	return [][]part{{{segs: []seg{
+		{themes.Warn, look.pick("↻", "R") + " "},
+		{themes.Strong, look.foreign(last.Name, 30)},
+		{themes.Warn, " restarted"},
+		{themes.Muted, " at " + hms(last.RestartedAt) + ", " + look.age(f.At.Sub(last.RestartedAt)) + " ago"},
+	}}}}
+}
+
+func earliest(list []*model.TargetView) string {
+	at := list[0].Since
+	for _, t := range list[1:] {
+		if t.Since.Mono < at.Mono {
+			at = t.Since
+		}
+	}
+	return hms(at)
+}
+
+// hms is the time of day of an instant.
+func hms(i model.Instant) string {
+	if i.IsZero() {
+		return "the start"
+	}
+	return i.Wall.UTC().Format("15:04:05")
+}

@@ -1,0 +1,73 @@
+// Package panes draws the parts of the screen: each pane turns one immutable
+// frame into lines of a given size. Panes hold no state, see no messages and
+// never import one another's world: what the viewer chose comes in with the look.
+package panes
+
+import (
+	"slotop/model"
+	"slotop/themes"
+	"slotop/tui/chart"
+	"slotop/tui/layout"
+)
+
+// Pane is one part of the screen. Render returns at most size.H lines of at
+// most size.W cells. Panes are comparable values, so that a drawing can be kept
+// for as long as frame, size and look are the same.
+type Pane interface {
+	Name() string
+	Want(f *model.Frame, w int, look Look) layout.Want
+	Render(f *model.Frame, size layout.Size, look Look) string
+}
+
+// All lists every pane that a frame alone fills. The header, the footer and the
+// help are handed more than a frame and stand in their own files.
+var All = []Pane{Headline{}, Workflows{}, Charts{}, Queue{}, Engines{}, Fleet{}, Detail{}, Waiting{}}
+
+// Look is how to draw, and what the viewer chose to see. It is comparable.
+type Look struct {
+	Inks    *Inks
+	ASCII   bool
+	View    View
+	Ranking *Ranking // of the frame to draw; without it each pane ranks for itself
+}
+
+// View is what the viewer chose.
+type View struct {
+	Workflow string         // under the cursor of the overview; "": the worst
+	Target   model.TargetID // under the cursor of the fleet, or opened; "": the first
+	Scroll   int            // lines that a long text has moved up
+	Filter   string
+	Sort     Sort
+}
+
+// Inks holds the style of every role, reduced to bytes.
+type Inks [themes.RoleCount]chart.Ink
+
+// NewInks reduces a theme's styles; basic takes those for 16 colours.
+func NewInks(t *themes.Theme, basic bool) *Inks {
+	var k Inks
+	for _, r := range themes.Roles() {
+		s := t.Style(r)
+		if basic {
+			s = t.Basic(r)
+		}
+		k[r] = chart.NewInk(s)
+	}
+	return &k
+}
+
+// ink is the style of a role. A look without inks draws plain text.
+func (k Look) ink(r themes.Role) chart.Ink {
+	if k.Inks == nil {
+		return chart.Ink{}
+	}
+	return k.Inks[r]
+}
+
+// pick chooses between the character and its ASCII stand-in.
+func (k Look) pick(unicode, ascii string) string {
+	if k.ASCII {
+		return ascii
+	}
+	return unicode
+}

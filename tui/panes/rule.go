@@ -1,0 +1,52 @@
+package panes
+
+import (
+	"slotop/model"
+	"slotop/themes"
+	"slotop/tui/layout"
+)
+
+// Rule is a horizontal rule between two panes, with a word where there is one to
+// say. It is the first to go where room is short.
+type Rule struct{ Kind RuleKind }
+
+// RuleKind says what stands in a rule.
+type RuleKind uint8
+
+// A plain rule; the one above the workflows, which says where their objectives
+// come from; the one above the load, which says whose it is.
+const (
+	Plain RuleKind = iota
+	AboveWorkflows
+	AboveLoad
+)
+
+// Name names the pane.
+func (Rule) Name() string { return "rule" }
+
+// Want is one line.
+func (Rule) Want(*model.Frame, int, Look) layout.Want {
+	return layout.Want{Min: 1, Ideal: 1, Max: 1, Drop: 9}
+}
+
+// Render draws the rule.
+func (r Rule) Render(f *model.Frame, size layout.Size, look Look) string {
+	switch {
+	case r.Kind == AboveWorkflows && assumed(f):
+		return look.rule(size.W, nil, say(1, themes.Muted, "objectives are assumed"))
+	case r.Kind == AboveLoad:
+		if w := chosen(f, look.ranked(f), look); w != nil {
+			return look.rule(size.W, []seg{{themes.Strong, "LOAD"}, {themes.Muted, " " + look.foreign(w.Name, 24)}})
+		}
+	}
+	return look.rule(size.W, nil)
+}
+
+func assumed(f *model.Frame) bool {
+	for i := range f.Workflows {
+		if f.Workflows[i].AssumedObjectives {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,222 @@
+package panes
+
+import (
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"slotop/model/unit"
+	"slotop/themes"
+)
+
+// This file is the only place of the panes that measures, cuts and pads text.
+// All of it counts in cells.
+
+// cells is the width of a string on screen.
+func cells(s string) int {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return unit.Width(s)
+		}
+	}
+	return len(s)
+}
+
+// cut shortens s to n cells, with a mark where something is missing.
+func (k Look) cut(s string, n int) string {
+	if n <= 0 {
+		return ""
+	}
+	if cells(s) <= n {
+		return s
+	}
+	return unit.TruncateRight(s, n, k.ASCII)
+}
+
+// foreign makes a string from a target safe and shortens it to n cells: a path
+// loses its beginning, anything else its end.
+func (k Look) foreign(s string, n int) string {
+	s = unit.Escape(s, k.ASCII)
+	if n <= 0 || cells(s) <= n {
+		return k.cut(s, n)
+	}
+	if strings.ContainsAny(s, `/\`) {
+		return unit.TruncateLeft(s, n, k.ASCII)
+	}
+	return k.cut(s, n)
+}
+
+// spaces is a run of blanks.
+func spaces(n int) string {
+	const blank = "                                                                                "
+	if n <= 0 {
+		return ""
+	}
+	if n <= len(blank) {
+		return blank[:n]
+	}
+	return strings.Repeat(" ", n)
+}
+
+// seg is a run of text in one role.
+type seg struct {
+	role themes.Role
+	text string
+}
+
+// part is a group of segments that is shown whole or not at all. Where room is
+// short the highest drop goes first; drop 0 stays, and is cut at the end.
+type part struct {
+	segs []seg
+	drop int
+}
+
+// say is a part of one segment.
+func say(drop int, role themes.Role, text string) part {
+	return part{[]seg{{role, text}}, drop}
+}
+
+// labelled is a part such as "waiting 208".
+func labelled(drop int, label string, role themes.Role, value string) part {
+	return part{[]seg{{themes.Muted, label + " "}, {role, value}}, drop}
+}
+
+func (p part) width() int {
+	n := 0
+	for _, s := range p.segs {
+		n += cells(s.text)
+	}
+	return n
+}
+
+// line writes one line of at most max cells.
+type line struct {
+	look   Look
+	b      strings.Builder
+	w, max int
+}
+
+func (k Look) line(w int) *line { return &line{look: k, max: w} }
+
+// put adds text in a role, cut to the room there is.
+func (l *line) put(role themes.Role, text string) *line {
+	if room := l.max - l.w; room < cells(text) {
+		text = l.look.cut(text, room)
+	}
+	l.look.ink(role).Write(&l.b, text)
+	l.w += cells(text)
+	return l
+}
+
+// pad adds blanks up to column x.
+func (l *line) pad(x int) *line {
+	n := min(x, l.max) - l.w
+	l.b.WriteString(spaces(n))
+	l.w += max(n, 0)
+	return l
+}
+
+// parts adds those parts that fit, gap cells apart.
+func (l *line) parts(gap int, ps ...part) *line {
+	for i, p := range fitting(ps, l.max-l.w, gap) {
+		if i > 0 {
+			l.pad(l.w + gap)
+		}
+		for _, s := range p.segs {
+			l.put(s.role, s.text)
+		}
+	}
+	return l
+}
+
+// fitting leaves out parts until the others fit into w cells.
+func fitting(ps []part, w, gap int) []part {
+	kept := make([]part, 0, len(ps))
+	total := -gap
+	for _, p := range ps {
+		if n := p.width(); n > 0 {
+			kept = append(kept, p)
+			total += n + gap
+		}
+	}
+	for total > w {
+		worst := -1
+		for i, p := range kept {
+			if p.drop > 0 && (worst < 0 || p.drop >= kept[worst].drop) {
+				worst = i
+			}
+		}
+		if worst < 0 {
+			break
+		}
+		total -= kept[worst].width() + gap
+		kept = append(kept[:worst], kept[worst+1:]...)
+	}
+	return kept
+}
+
+// ends puts some parts at the left and others at the right. Both draw on the
+// same room; the left keeps at least what its parts without drop need.
+func (l *line) ends(gap int, left, right []part) *line {
+	room := l.max - l.w - gap
+	need := widthOf(fitting(left, 0, gap), gap)
+	right = fitting(right, room-need, gap)
+	at := l.max - widthOf(right, gap)
+	l.max -= widthOf(right, gap) + gap
+	l.parts(gap, left...)
+	l.max += widthOf(right, gap) + gap
+	return l.pad(at).parts(gap, right...)
+}
+
+func widthOf(ps []part, gap int) int {
+	if len(ps) == 0 {
+		return 0
+	}
+	n := -gap
+	for _, p := range ps {
+		n += p.width() + gap
+	}
+	return n
+}
+
+// String is the line so far, without blanks at its end.
+func (l *line) String() string { return strings.TrimRight(l.b.String(), " ") }
+
+// rule is a horizontal rule with a title in it and remarks at its right end.
+func (k Look) rule(w int, title []seg, remarks ...part) string {
+	dash := k.pick("─", "-")
+	if len(title) == 0 && len(remarks) == 0 {
+		return k.line(w).put(themes.Rule, strings.Repeat(dash, max(w, 0))).String()
+	}
+	l := k.line(w)
+	if len(title) > 0 {
+		l.put(themes.Rule, dash+dash+" ")
+		for _, s := range title {
+			l.put(s.role, s.text)
+		}
+		l.pad(l.w + 1)
+	}
+	remarks = fitting(remarks, w-l.w-4, 2)
+	end := widthOf(remarks, 2)
+	if end > 0 {
+		end += 4 // a blank on both sides and the rule's end
+	}
+	l.put(themes.Rule, strings.Repeat(dash, max(w-l.w-end, 0)))
+	if end > 0 {
+		l.pad(l.w+1).parts(2, remarks...).pad(l.w+1).put(themes.Rule, dash+dash)
+	}
+	return l.String()
+}
+
+// wrap breaks a sentence into lines of at most w cells.
+func wrap(s string, w int) []string {
+	if w <= 0 {
+		return nil
+	}
+	return strings.Split(ansi.Wrap(s, w, ""), "\n")
+}
+
+// lines joins at most n lines.
+func lines(n int, all ...string) string {
+	return strings.Join(all[:min(max(n, 0), len(all))], "\n")
+}

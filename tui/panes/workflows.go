@@ -1,0 +1,188 @@
+package panes
+
+import (
+	"fmt"
+
+	"slotop/model"
+	"slotop/model/unit"
+	"slotop/themes"
+	"slotop/tui/chart"
+	"slotop/tui/layout"
+)
+
+// Workflows is the table of workflows, worst first.
+type Workflows struct{}
+
+// Name names the pane.
+func (Workflows) Name() string { return "workflows" }
+
+// Want is a title line and a row for each workflow, at least one.
+func (Workflows) Want(f *model.Frame, _ int, _ Look) layout.Want {
+	n := len(f.Workflows)
+	return layout.Want{Min: min(n, 4) + 1, Ideal: min(n, 6) + 1, Max: min(n, 20) + 1}
+}
+
+// Render draws as many rows as there is room for, and says how many are left.
+func (Workflows) Render(f *model.Frame, size layout.Size, look Look) string {
+	if size.H <= 0 {
+		return ""
+	}
+	order := look.ranked(f)
+	at := 0
+	sel := chosen(f, order, look)
+	for i, r := range order {
+		if r.w == sel {
+			at = i
+		}
+	}
+	from, to, more := visible(len(order), at, size.H-1)
+	t := fit(workflowColumns(f, order[from:to], look), size.W-1)
+	out := []string{t.head(look)}
+	for _, r := range order[from:to] {
+		out = append(out, t.row(r, r.cond, r.w == sel && look.View.Workflow != "", look))
+	}
+	if more > 0 {
+		out = append(out, look.line(size.W).pad(indent).put(themes.Muted, fmt.Sprintf("+ %d more", more)).String())
+	}
+	return lines(size.H, out...)
+}
+
+// visible chooses which of n rows to show in h lines so that the row at the
+// cursor is among them. When not all fit, the last line says how many do not.
+func visible(n, at, h int) (from, to, more int) {
+	if n <= h {
+		return 0, n, 0
+	}
+	rows := max(h-1, 0)
+	from = min(max(at-rows/2, 0), n-rows)
+	return from, from + rows, n - rows
+}
+
+// workflowColumns is the table's columns for the rows shown: the metric per token
+// is what the frame's workflows have.
+func workflowColumns(f *model.Frame, shown []ranked, look Look) []column[ranked] {
+	token, tokenW := tokenTitle(workflowTokens(f))
+	longest := 0
+	for _, r := range shown {
+		longest = max(longest, cells(unit.Escape(r.w.Name, look.ASCII)))
+	}
+	return []column[ranked]{
+		{title: "WORKFLOW", min: 8, max: nameWidth(longest), left: true, draw: func(r ranked, w int, k Look) cell {
+			return cell{themes.Strong, k.foreign(r.w.Name, w)}
+		}},
+		{title: "STATE", min: 9, max: 10, left: true, draw: drawState},
+		{title: "SINCE", min: 5, drop: 5, left: true, draw: drawSince},
+		{title: "REQ/S", min: 6, drop: 4, draw: func(r ranked, w int, k Look) cell {
+			return k.rate(r.w.Requests.PerSecond, w)
+		}},
+		{title: "TTFT p95", min: 8, draw: func(r ranked, w int, k Look) cell { return k.against(r.w, "ttft", w) }},
+		{title: "SLO", min: 6, drop: 3, draw: func(r ranked, w int, k Look) cell { return k.bound(r.w, "ttft") }},
+		{title: token, min: tokenW, draw: func(r ranked, w int, k Look) cell { return k.token(r.w, w) }},
+		{title: "SLO", min: 6, drop: 3, draw: func(r ranked, _ int, k Look) cell { return k.bound(r.w, tokenMetric(r.w)) }},
+		{title: "E2E p95", min: 8, drop: 9, draw: func(r ranked, w int, k Look) cell { return k.against(r.w, "e2e", w) }},
+		{title: "n", min: 6, drop: 6, draw: drawN},
+		{title: "RUN", min: 5, drop: 8, draw: func(r ranked, w int, k Look) cell { return k.count(r.w.Requests.Running, w) }},
+		{title: "WAIT", min: 5, drop: 7, draw: func(r ranked, w int, k Look) cell { return k.count(r.w.Requests.Waiting, w) }},
+		{title: "KV", min: 5, drop: 9, draw: func(r ranked, w int, k Look) cell { return k.ratio(r.w.KVCacheUsage, w) }},
+		{title: "HIT", min: 5, drop: 10, draw: func(r ranked, w int, k Look) cell { return k.ratio(r.w.PrefixCacheHit, w) }},
+		{title: "OUT tok/s", min: 9, drop: 8, draw: func(r ranked, w int, k Look) cell {
+			return k.rate(r.w.Tokens.OutputPerSecond, w)
+		}},
+		{title: "TTFT p95, 15 MIN", min: 24, drop: 12, left: true, draw: drawTrend},
+	}
+}
+
+// tokenTitle is the title of the column of the metric per token, and the width
+// it needs: where both metrics are in it, each value of ITL says so.
+func tokenTitle(tpot, itl bool) (title string, w int) {
+	switch {
+	case tpot && itl:
+		return "TPOT/ITL p95", 12
+	case itl:
+		return "ITL p95", 8
+	default:
+		return "TPOT p95", 8
+	}
+}
+
+func workflowTokens(f *model.Frame) (tpot, itl bool) {
+	for i := range f.Workflows {
+		w := &f.Workflows[i]
+		tpot = tpot || w.TPOT != nil
+		itl = itl || w.TPOT == nil && w.ITL != nil
+	}
+	return tpot, itl
+}
+
+func drawState(r ranked, w int, look Look) cell {
+	text := word(r.w, r.cond)
+	if cells(text) > w && r.cond == cannot {
+		text = "cannot"
+	}
+	return cell{conditionTable[r.cond].role, look.cut(text, w)}
+}
+
+func drawSince(r ranked, _ int, _ Look) cell {
+	if r.w.Since.IsZero() || r.cond == met || r.cond == quiet {
+		return cell{}
+	}
+	return cell{themes.Muted, r.w.Since.Wall.UTC().Format("15:04")}
+}
+
+// drawTrend is the course of the p95: it shows at a glance which rows moved.
+func drawTrend(r ranked, w int, look Look) cell {
+	if r.w.History == nil {
+		return cell{}
+	}
+	values := r.w.History.TTFT.P95
+	n := int(longest / max(r.w.History.Step, 1))
+	return cell{themes.Low, chart.Spark(values[max(len(values)-n, 0):], w, 0, look.ASCII)}
+}
+
+func drawN(r ranked, w int, look Look) cell {
+	d := r.w.TTFT
+	if d == nil {
+		d = distOf(r.w, tokenMetric(r.w))
+	}
+	if d == nil {
+		return cell{themes.Muted, unit.None(look.ASCII)}
+	}
+	return cell{themes.Muted, look.cut(samples(d.N), w)}
+}
+
+// against is a workflow's p95 in the role of its verdict.
+func (k Look) against(w *model.WorkflowView, metric string, width int) cell {
+	c := k.quantile(distOf(w, metric), slicesHas(w.Missing, signalOf(metric)), width)
+	if o, ok := objectiveFor(w, metric); ok && o.Verdict == model.Missed {
+		c.role = themes.Breach
+	}
+	return c
+}
+
+// token is the metric per token; in a column of both it says when it is ITL.
+func (k Look) token(w *model.WorkflowView, width int) cell {
+	metric := tokenMetric(w)
+	c := k.against(w, metric, width)
+	if metric == "itl" && width > 8 {
+		c.text = "ITL " + c.text
+	}
+	return c
+}
+
+// bound is the objective on a metric.
+func (k Look) bound(w *model.WorkflowView, metric string) cell {
+	o, ok := objectiveFor(w, metric)
+	if !ok {
+		return cell{themes.Muted, unit.None(k.ASCII)}
+	}
+	return cell{themes.Muted, unit.Limit(o.MaxS)}
+}
+
+func slicesHas(all []model.Signal, s model.Signal) bool {
+	for _, m := range all {
+		if m == s {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,272 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+
+	"slotop/model/unit"
+	"slotop/tui/panes"
+)
+
+// show leads to a screen, closing whatever lies over it.
+func show(s screen) func(*Model) tea.Cmd {
+	return func(m *Model) tea.Cmd {
+		m.screen, m.open, m.help = s, false, false
+		return nil
+	}
+}
+
+func shows(s screen) func(*Model) bool {
+	return func(m *Model) bool { return m.screen == s && !m.help }
+}
+
+func (m *Model) toggleHelp() tea.Cmd {
+	m.help, m.scroll = !m.help, 0
+	return nil
+}
+
+// move moves the cursor, or the text where there is no cursor.
+func move(by int) func(*Model) tea.Cmd {
+	return func(m *Model) tea.Cmd {
+		switch {
+		case m.help:
+			m.scroll = within(m.scroll+by, panes.HelpLines(m.keys, m.look()))
+		case m.open:
+			m.view.Scroll = within(m.view.Scroll+by, panes.DetailLines(m.frame(), m.width(), m.look())-m.bodyHeight()+2)
+		case m.screen == fleet:
+			m.view.Target = moved(panes.TargetOrder(m.frame(), m.view), m.view.Target, by)
+		default:
+			m.view.Workflow = moved(panes.WorkflowOrder(m.frame()), m.view.Workflow, by)
+		}
+		return nil
+	}
+}
+
+func page(by int) func(*Model) tea.Cmd {
+	return func(m *Model) tea.Cmd { return move(by * max(m.bodyHeight()-4, 1))(m) }
+}
+
+// within keeps a position between 0 and the last of n.
+func within(at, n int) int { return min(max(at, 0), max(n-1, 0)) }
+
+// moved is the entry that lies that far from the present one. Without a present
+// one the first is meant.
+func moved[T comparable](order []T, at T, by int) T {
+	if len(order) == 0 {
+		return at
+	}
+	i := slices.Index(order, at)
+	if i < 0 {
+		i = 0
+	}
+	return order[within(i+by, len(order))]
+}
+
+// enter opens the target under the cursor; on the overview it is the first that
+// serves the chosen workflow.
+func (m *Model) enter() tea.Cmd {
+	if m.help || m.open {
+		return nil
+	}
+	f := m.frame()
+	ids := panes.TargetOrder(f, m.view)
+	if m.screen == overview {
+		ids = panes.TargetsOf(f, m.look())
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	if m.screen == overview || !slices.Contains(ids, m.view.Target) {
+		m.view.Target = ids[0]
+	}
+	m.open, m.view.Scroll = true, 0
+	return nil
+}
+
+// back closes what lies on top, one thing a press.
+func (m *Model) back() tea.Cmd {
+	switch {
+	case m.help:
+		m.help = false
+	case m.open:
+		m.open = false
+	case m.screen == fleet && m.view.Filter != "":
+		m.view.Filter = ""
+	case m.screen == overview:
+		m.view.Workflow = ""
+	default:
+		m.screen = overview
+	}
+	return nil
+}
+
+// toggleFreeze keeps the picture; collection goes on.
+func (m *Model) toggleFreeze() tea.Cmd {
+	if m.frozen != nil {
+		m.frozen = nil
+		return nil
+	}
+	m.frozen = m.frame()
+	return nil
+}
+
+// windows are those that a key steps through.
+var windows = []time.Duration{30 * time.Second, time.Minute, 5 * time.Minute, 15 * time.Minute}
+
+func (m *Model) nextWindow() tea.Cmd {
+	asked := m.window
+	if asked == 0 {
+		asked = time.Duration(m.frame().WindowS * float64(time.Second))
+	}
+	next := windows[0]
+	for _, w := range windows {
+		if w > asked {
+			next = w
+			break
+		}
+	}
+	m.window = next
+	m.opt.Window(next)
+	m.say("window " + windowText(next))
+	return nil
+}
+
+func windowText(d time.Duration) string {
+	if d%time.Minute == 0 && d > time.Minute {
+		return unit.Integer(d.Minutes()) + " min"
+	}
+	return unit.Integer(d.Seconds()) + " s"
+}
+
+func (m *Model) startFilter() tea.Cmd {
+	m.screen, m.open, m.help, m.typing = fleet, false, false, true
+	return nil
+}
+
+// maxFilter bounds what can be typed: no name is longer that anyone types.
+const maxFilter = 80
+
+// onTyped edits the filter.
+func (m *Model) onTyped(msg tea.KeyPressMsg) {
+	switch msg.String() {
+	case "enter":
+		m.typing = false
+	case "esc":
+		m.typing, m.view.Filter = false, ""
+	case "ctrl+u":
+		m.view.Filter = ""
+	case "backspace":
+		_, n := utf8.DecodeLastRuneInString(m.view.Filter)
+		m.view.Filter = m.view.Filter[:len(m.view.Filter)-n]
+	default:
+		if text := msg.Key().Text; len(m.view.Filter)+len(text) <= maxFilter {
+			m.view.Filter += text
+		}
+	}
+}
+
+func (m *Model) nextSort() tea.Cmd {
+	if m.screen != fleet {
+		return nil
+	}
+	m.view.Sort = m.view.Sort.Next()
+	m.say("sorted by " + m.view.Sort.String())
+	return nil
+}
+
+func (m *Model) nextTheme() tea.Cmd {
+	if m.opt.NoColour {
+		m.say("NO_COLOR is set")
+		return nil
+	}
+	m.auto = false
+	m.wear(m.opt.Themes.After(m.theme.Name))
+	m.say("theme " + m.theme.Name)
+	return nil
+}
+
+// copyScreen hands the screen as plain text to the terminal's clipboard.
+func (m *Model) copyScreen() tea.Cmd {
+	text := plain(m.draw())
+	m.say("copied " + unit.Integer(float64(strings.Count(text, "\n"))) + " lines, if this terminal allows it")
+	return tea.SetClipboard(text)
+}
+
+// plain is a drawing without styles, without lines of nothing but a rule, and
+// without blanks at the ends.
+func plain(s string) string {
+	var b strings.Builder
+	for l := range strings.SplitSeq(ansi.Strip(s), "\n") {
+		l = strings.TrimRight(l, " ")
+		if l == "" || strings.Trim(l, "─-") == "" {
+			continue
+		}
+		b.WriteString(l)
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+func (m *Model) toggleMouse() tea.Cmd {
+	m.mouse = !m.mouse
+	return nil
+}
+
+func (m *Model) onWheel(msg tea.MouseWheelMsg) tea.Cmd {
+	switch msg.Mouse().Button {
+	case tea.MouseWheelUp:
+		return move(-1)(m)
+	case tea.MouseWheelDown:
+		return move(1)(m)
+	}
+	return nil
+}
+
+func (m *Model) togglePause() tea.Cmd {
+	m.opt.Replay.Pause(!m.opt.Replay.Position().Paused)
+	return nil
+}
+
+func step(frames int) func(*Model) tea.Cmd {
+	return func(m *Model) tea.Cmd {
+		m.opt.Replay.Step(frames)
+		return nil
+	}
+}
+
+func jump(minutes int) func(*Model) tea.Cmd {
+	return func(m *Model) tea.Cmd {
+		p := m.opt.Replay.Position()
+		m.opt.Replay.Seek(max(p.At+time.Duration(minutes)*time.Minute, 0))
+		return nil
+	}
+}
+
+func (m *Model) toStart() tea.Cmd {
+	m.opt.Replay.Seek(0)
+	return nil
+}
+
+func (m *Model) toEnd() tea.Cmd {
+	m.opt.Replay.Seek(m.opt.Replay.Position().Length)
+	return nil
+}
+
+// The speeds a replay may have.
+const slowest, fastest = 1.0 / 8, 512.0
+
+func faster(by float64) func(*Model) tea.Cmd {
+	return func(m *Model) tea.Cmd {
+		now := m.opt.Replay.Position().Speed
+		if now <= 0 {
+			now = 1
+		}
+		m.opt.Replay.Speed(min(max(now*by, slowest), fastest))
+		return nil
+	}
+}

@@ -1,0 +1,211 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"slotop/model"
+	"slotop/tui/layout"
+	"slotop/tui/panes"
+)
+
+// The sizes that a screen is made for. Below the least there is one sentence;
+// beyond the widest it does not stretch: eyes do not follow a line that far.
+const (
+	leastW, leastH = 40, 10
+	widest         = 200
+)
+
+// View declares the screen. Nothing changed means the identical string, for
+// which the renderer writes no byte.
+func (m *Model) View() tea.View {
+	v := tea.NewView(m.draw())
+	v.AltScreen = true
+	v.ReportFocus = true
+	if m.mouse {
+		v.MouseMode = tea.MouseModeCellMotion
+	}
+	return v
+}
+
+// drawing is all that the screen depends on, and the screen.
+type drawing struct {
+	frame  *model.Frame
+	size   layout.Size
+	look   panes.Look
+	header panes.Header
+	footer panes.Footer
+	body   body
+	scroll int
+	text   string
+}
+
+// body is what lies between header and footer.
+type body uint8
+
+const (
+	bodyOverview body = iota
+	bodyFleet
+	bodyDetail
+	bodyHelp
+	bodyWaiting
+)
+
+// draw returns the screen, the kept one where nothing changed.
+func (m *Model) draw() string {
+	f := m.frame()
+	if m.ranking == nil || m.drawn.frame != f {
+		m.ranking = panes.NewRanking(f)
+	}
+	d := drawing{
+		frame: f, size: m.size, look: m.look(), body: m.body(f), scroll: m.scroll,
+		header: panes.Header{Status: m.status(f)},
+		footer: panes.Footer{Keys: m.keys, Typing: m.typing, Toast: m.toast},
+	}
+	d.text = m.drawn.text
+	if d == m.drawn {
+		return d.text
+	}
+	d.text = m.compose(d)
+	m.drawn = d
+	return d.text
+}
+
+func (m *Model) look() panes.Look {
+	return panes.Look{Inks: m.inks, ASCII: m.opt.ASCII, View: m.view, Ranking: m.ranking}
+}
+
+func (m *Model) body(f *model.Frame) body {
+	switch {
+	case m.help:
+		return bodyHelp
+	case m.open:
+		return bodyDetail
+	case m.screen == fleet:
+		return bodyFleet
+	case !panes.Known(f):
+		return bodyWaiting
+	default:
+		return bodyOverview
+	}
+}
+
+// status is what the header says beside the frame. Ages are in whole seconds, so
+// that a screen on which nothing moves stays the same.
+func (m *Model) status(f *model.Frame) panes.Status {
+	s := panes.Status{}
+	if m.frozen != nil {
+		s.Frozen = true
+		s.Behind = m.newest.At.Sub(f.At).Truncate(time.Second)
+		return s
+	}
+	if m.opt.Replay != nil {
+		p := m.opt.Replay.Position()
+		s.Replay, s.Paused, s.AtEnd, s.Speed = true, p.Paused, p.Ended, p.Speed
+		s.Position, s.Length = p.At.Truncate(time.Second), p.Length.Truncate(time.Second)
+		return s
+	}
+	if silent := m.now.Sub(m.cameAt); silent >= silentAfter && !m.cameAt.IsZero() {
+		s.Silent = silent.Truncate(time.Second)
+	}
+	return s
+}
+
+// silentAfter is when an old picture is called old: frames come at least once a
+// second.
+const silentAfter = 3 * time.Second
+
+func (m *Model) width() int { return min(m.size.W, widest) }
+
+// bodyHeight is what header and footer leave.
+func (m *Model) bodyHeight() int { return max(m.size.H-2, 0) }
+
+// compose draws every pane of the screen into its rectangle, from top to bottom.
+func (m *Model) compose(d drawing) string {
+	if d.size.W < leastW || d.size.H < leastH {
+		return tooSmall(d.size)
+	}
+	list := m.panes(d)
+	area := layout.Rect{W: m.width(), H: d.size.H}
+	wants := make([]layout.Want, len(list))
+	for i, p := range list {
+		wants[i] = p.Want(d.frame, area.W, d.look)
+	}
+	rects := layout.Rows(area, wants)
+	rects[len(rects)-1].Y = d.size.H - 1 // the footer stands at the bottom
+	rows := make([]string, d.size.H)
+	for i, p := range list {
+		if rects[i].Empty() {
+			continue
+		}
+		for y, l := range strings.Split(m.render(i, p, rects[i].Size(), d), "\n") {
+			rows[rects[i].Y+y] = l
+		}
+	}
+	return strings.Join(rows, "\n")
+}
+
+// panes is what stands on the screen, from top to bottom.
+func (m *Model) panes(d drawing) []panes.Pane {
+	out := []panes.Pane{d.header}
+	switch d.body {
+	case bodyHelp:
+		out = append(out, panes.Help{Keys: m.keys, Scroll: d.scroll})
+	case bodyDetail:
+		out = append(out, panes.Detail{})
+	case bodyFleet:
+		out = append(out, panes.Fleet{})
+	case bodyWaiting:
+		out = append(out, panes.Rule{}, panes.Waiting{})
+	default:
+		out = append(out, panes.Headline{}, panes.Rule{Kind: panes.AboveWorkflows}, panes.Workflows{}, panes.Charts{},
+			panes.Rule{Kind: panes.AboveLoad}, panes.Queue{}, panes.Rule{}, panes.Engines{})
+	}
+	return append(out, d.footer)
+}
+
+// kept is a pane's last drawing and what it was made from.
+type kept struct {
+	pane  panes.Pane
+	frame *model.Frame
+	size  layout.Size
+	look  panes.Look
+	text  string
+}
+
+// render draws pane number i, or takes its last drawing.
+func (m *Model) render(i int, p panes.Pane, size layout.Size, d drawing) string {
+	for len(m.kept) <= i {
+		m.kept = append(m.kept, kept{})
+	}
+	k := &m.kept[i]
+	if k.pane != p || k.frame != d.frame || k.size != size || k.look != d.look {
+		*k = kept{p, d.frame, size, d.look, p.Render(d.frame, size, d.look)}
+	}
+	return k.text
+}
+
+// tooSmall is one sentence, cut to what there is.
+func tooSmall(s layout.Size) string {
+	words := strings.Fields(fmt.Sprintf("slotop needs %d columns and %d lines, here are %d and %d", leastW, leastH, s.W, s.H))
+	var rows []string
+	line := ""
+	for _, w := range words {
+		switch {
+		case line == "":
+			line = w
+		case len(line)+1+len(w) <= s.W:
+			line += " " + w
+		default:
+			rows, line = append(rows, line), w
+		}
+	}
+	rows = append(rows, line)
+	for i := range rows {
+		rows[i] = rows[i][:min(len(rows[i]), max(s.W, 0))]
+	}
+	return strings.Join(rows[:min(len(rows), max(s.H, 0))], "\n")
+}
