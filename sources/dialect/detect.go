@@ -37,8 +37,12 @@ func newIndex(p *expo.Page) *index {
 }
 
 // Detect finds the dialect of a page: of those whose condition holds the one with
-// the highest priority.
+// the highest priority. A Prometheus server's federation page bears the names of
+// many engines and is the page of none.
 func (s *Set) Detect(p *expo.Page) (*Dialect, bool) {
+	if federated(p) {
+		return nil, false
+	}
 	x := newIndex(p)
 	for _, d := range s.dialects {
 		if x.holds(d.prefixes, d.detect) {
@@ -46,6 +50,19 @@ func (s *Set) Detect(p *expo.Page) (*Dialect, bool) {
 		}
 	}
 	return nil, false
+}
+
+// federated reports whether most series bear the labels a Prometheus server gives
+// to what it scraped. Added up, they would count a server twice that two of its
+// jobs scrape.
+func federated(p *expo.Page) bool {
+	n := 0
+	for i := range p.Series {
+		if l := p.Series[i].Labels; label(l, "job") != "" && label(l, "instance") != "" {
+			n++
+		}
+	}
+	return 2*n > len(p.Series)
 }
 
 // holds reports whether the page satisfies a condition. An empty one holds nowhere.

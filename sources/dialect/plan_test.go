@@ -338,6 +338,10 @@ func TestUnknownPage(t *testing.T) {
 	if d, ok := builtinSet(t).Detect(scan(t, []byte("go_goroutines 8\nnode_cpu_seconds_total 3\n"))); ok {
 		t.Errorf("taken for %s", d.engine)
 	}
+	federation := "vllm:num_requests_running{instance=\"a:8000\",job=\"x\"} 3\nvllm:num_requests_running{instance=\"a:8000\",job=\"y\"} 3\n"
+	if d, ok := builtinSet(t).Detect(scan(t, []byte(federation))); ok {
+		t.Errorf("a federation of servers taken for %s", d.engine)
+	}
 }
 
 func BenchmarkRead(b *testing.B) {
