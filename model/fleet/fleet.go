@@ -19,12 +19,26 @@ type Config struct {
 	Window  time.Duration // span of every rate and percentile
 }
 
-// Limits of the viewer's choice of window. The upper one is what the rings keep.
+// Limits of the viewer's choice of window.
 const (
 	MinWindow     = 5 * time.Second
 	MaxWindow     = 30 * time.Minute
 	DefaultWindow = time.Minute
 )
+
+// Reach is the longest window that can be asked for over a number of targets:
+// a target's past costs about 250 KiB for half an hour of polls a second, and a
+// fleet must fit in memory too.
+func Reach(targets int) time.Duration {
+	switch {
+	case targets <= 50:
+		return MaxWindow
+	case targets <= 300:
+		return 15 * time.Minute
+	default:
+		return 6 * time.Minute
+	}
+}
 
 // maxWorkflows bounds the named rows; a label that carries an id per request
 // must not cost memory for ever. What does not fit is summed as OtherWorkflow.
@@ -37,7 +51,8 @@ const OtherWorkflow = "other"
 type Fleet struct {
 	every   time.Duration
 	window  time.Duration
-	targets []*target // in the order given
+	reach   time.Duration // of the targets' rings
+	targets []*target     // in the order given
 	byID    map[model.TargetID]*target
 	flows   map[string]*workflow
 	started model.Instant
@@ -53,12 +68,14 @@ func New(c Config) (*Fleet, error) {
 	if c.Window == 0 {
 		c.Window = DefaultWindow
 	}
-	if c.Window < MinWindow || c.Window > MaxWindow {
-		return nil, fmt.Errorf("window %v: must lie between %v and %v", c.Window, MinWindow, MaxWindow)
+	reach := Reach(len(c.Targets))
+	if c.Window < MinWindow || c.Window > reach {
+		return nil, fmt.Errorf("window %v: from %v to %v with %d targets", c.Window, MinWindow, reach, len(c.Targets))
 	}
 	f := &Fleet{
 		every:  c.Every,
 		window: c.Window,
+		reach:  reach,
 		byID:   make(map[model.TargetID]*target, len(c.Targets)),
 		flows:  map[string]*workflow{},
 		grid:   grid{step: max(time.Second, c.Every)},
@@ -67,7 +84,7 @@ func New(c Config) (*Fleet, error) {
 		if f.byID[spec.ID] != nil {
 			return nil, fmt.Errorf("target %s is given twice", spec.Name)
 		}
-		t := newTarget(spec)
+		t := newTarget(spec, reach)
 		f.targets = append(f.targets, t)
 		f.byID[spec.ID] = t
 	}
@@ -92,7 +109,7 @@ func (f *Fleet) Step(in model.Input) *model.Frame {
 }
 
 func (f *Fleet) setWindow(w time.Duration) {
-	f.window = min(max(w, MinWindow), MaxWindow)
+	f.window = min(max(w, MinWindow), f.reach)
 	for _, t := range f.targets {
 		t.dirty = true
 	}

@@ -51,10 +51,10 @@ type target struct {
 	view    model.TargetView
 }
 
-func newTarget(spec model.Target) *target {
+func newTarget(spec model.Target, reach time.Duration) *target {
 	return &target{
 		spec: spec, clean: true, dirty: true, start: math.NaN(),
-		ring:  series.NewRing(0, MaxWindow),
+		ring:  series.NewRing(0, reach),
 		flows: map[string]*tally{},
 	}
 }
