@@ -94,9 +94,13 @@ func samePage(t testing.TB, name string, got, want *Page) {
 	}
 }
 
-// kinds is the type and the family of each series that is there.
+// kinds is the type of each family, and the type and the family of each series
+// that is there.
 func (p *Page) kinds() sampleSet {
 	out := sampleSet{}
+	for _, f := range p.Families {
+		out[strconv.Quote(f.Name)] = float64(f.Type)
+	}
 	for i, s := range p.Series {
 		if p.Seen[i] {
 			out[key(s.Name, s.allLabels())+" "+strconv.Quote(s.Family)] = float64(s.Type)

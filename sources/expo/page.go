@@ -69,9 +69,9 @@ type Page struct {
 	Dropped  int       // lines whose series a limit refused
 	Repeated int       // lines whose series stood on the page already; the last one counts
 
-	// Verdict is what the reference parser says against the target's first page:
-	// readers stricter than this one refuse such a page. Empty when it has nothing
-	// to say.
+	// Verdict is what the reference parser says against the first page of the
+	// generation: readers stricter than this one refuse such a page. Empty when it
+	// has nothing to say.
 	Verdict string
 }
 

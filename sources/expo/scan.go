@@ -9,6 +9,9 @@ import (
 // maxBadLines is how many skipped lines a page shows; the rest is counted.
 const maxBadLines = 5
 
+// maxRoom bounds what is set aside before a single line is understood.
+const maxRoom = 1 << 13
+
 var byteOrderMark = []byte("\xEF\xBB\xBF")
 
 // none stands for "no entry" and "no series".
@@ -37,6 +40,7 @@ type Scanner struct {
 	excerpt  []byte
 
 	now      uint32 // number of the page, from 1
+	judged   int    // the generation that has its verdict
 	head     int32  // the first entry of the last page
 	last     int32  // the entry of the line before, or none
 	bytes    int    // what the texts of all entries hold
@@ -80,7 +84,6 @@ func (s *Scanner) Scan(body []byte) (*Page, error) {
 	if what := sniff(body); what != "" {
 		return nil, notMetrics(what, body)
 	}
-	first := s.now == 0
 	s.read(body)
 	if what := s.doubt(); what != "" {
 		if s.page.New > 0 {
@@ -93,8 +96,8 @@ func (s *Scanner) Scan(body []byte) (*Page, error) {
 		s.read(body)
 		s.settle()
 	}
-	if first {
-		s.page.Verdict = s.verdict(body)
+	if s.judged != s.page.Generation {
+		s.judged, s.page.Verdict = s.page.Generation, s.verdict(body)
 	}
 	return &s.page, nil
 }
@@ -102,17 +105,30 @@ func (s *Scanner) Scan(body []byte) (*Page, error) {
 // forget empties every table. The next page starts a new generation.
 func (s *Scanner) forget() {
 	s.page.Series = nil
+	s.page.Families = nil
 	s.page.Values = s.page.Values[:0]
 	s.page.Seen = s.page.Seen[:0]
 	s.page.Generation++
-	s.entries, s.origin, s.at = nil, nil, s.at[:0]
-	s.byText, s.bySeries = map[string]int32{}, map[uint64]int32{}
+	s.entries, s.byText, s.bySeries = nil, nil, nil
+	s.origin, s.at = nil, s.at[:0]
 	s.families = families{}
 	s.head, s.bytes, s.seen, s.declared, s.gaps = none, 0, 0, 0, false
 }
 
+// makeRoom sizes empty tables for the lines of a body, so that a first page
+// does not grow them step by step.
+func (s *Scanner) makeRoom(body []byte) {
+	lines := min(bytes.Count(body, []byte{'\n'}), maxRoom)
+	s.entries = make([]entry, 0, lines)
+	s.byText = make(map[string]int32, lines)
+	s.bySeries = make(map[uint64]int32, lines)
+}
+
 // read goes through the body once.
 func (s *Scanner) read(body []byte) {
+	if s.byText == nil {
+		s.makeRoom(body)
+	}
 	s.size = len(body)
 	s.begin()
 	for pos := 0; pos < len(body) && !s.ended; {

@@ -79,7 +79,7 @@ func notMetrics(what string, body []byte) error {
 // some fifteen times the memory of the page.
 const maxVerdict = 4 << 20
 
-// verdict asks the reference parser about a target's first page. Its answer
+// verdict asks the reference parser about a generation's first page. Its answer
 // never decides what is read: it gives up on a page at the first line it does
 // not like, and knows neither positions nor OpenMetrics. But it is what stricter
 // readers do with this target, which explains why they show nothing.
