@@ -5,10 +5,12 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"slotop/model"
 	"slotop/sources"
+	"slotop/sources/dialect"
 	"slotop/sources/sourcetest"
 )
 
@@ -41,9 +43,16 @@ func reply(body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(body)) }
 }
 
+// builtin is loaded once for all tests.
+var builtin = sync.OnceValues(dialect.Builtin)
+
 func resolve(tb testing.TB, args ...string) []sources.Opened {
 	tb.Helper()
-	opened, err := sources.Resolve(tb.Context(), args, sources.Options{Version: "test"})
+	set, err := builtin()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	opened, err := sources.Resolve(tb.Context(), args, sources.Options{Version: "test", Dialects: set})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -29,6 +29,11 @@ const secret = "geheim-4711"
 // pollOne opens one target and polls it once.
 func pollOne(t *testing.T, arg string, opt sources.Options) (model.Batch, error) {
 	t.Helper()
+	set, err := builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	opt.Dialects = set
 	opened, err := sources.Resolve(t.Context(), []string{arg}, opt)
 	if err != nil {
 		t.Fatal(err)

@@ -7,29 +7,17 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"slotop/model"
 	"slotop/sources"
-	"slotop/sources/dialect"
 	"slotop/sources/sourcetest/shared"
 )
-
-// builtin is loaded once for the whole corpus.
-var builtin = sync.OnceValues(dialect.Builtin)
 
 // pollAll polls a target until it ends.
 func pollAll(t *testing.T, args ...string) ([]model.Batch, []error) {
 	t.Helper()
-	set, err := builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
-	opened, err := sources.Resolve(t.Context(), args, sources.Options{Dialects: set})
-	if err != nil {
-		t.Fatal(err)
-	}
+	opened := resolve(t, args...)
 	var batches []model.Batch
 	var errs []error
 	for {
