@@ -2,6 +2,7 @@ package model
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -197,6 +198,32 @@ const (
 	CannotCompute Verdict = "cannot_compute"
 )
 
+// Condition is what a workflow is in, the one word that the screen, the text and
+// the JSON all use.
+type Condition string
+
+// The conditions, worst first.
+const (
+	IsDown      Condition = "down"           // no target of it answers
+	IsStalled   Condition = "stalled"        // work, and none of it moves
+	IsStale     Condition = "stale"          // no good poll for too long
+	IsMissed    Condition = "missed"         // an objective is missed
+	IsPartial   Condition = "partial"        // some of its targets are silent
+	IsUndecided Condition = "undecided"      // too few requests, or too coarse buckets
+	IsBlind     Condition = "cannot_compute" // its servers do not export what its objectives need
+	IsStarting  Condition = "starting"       // no window yet
+	IsMet       Condition = "met"
+	IsQuiet     Condition = "no_traffic"
+)
+
+// Conditions lists the conditions, worst first.
+var Conditions = []Condition{
+	IsDown, IsStalled, IsStale, IsMissed, IsPartial, IsUndecided, IsBlind, IsStarting, IsMet, IsQuiet,
+}
+
+// Rank is the place of c among the conditions, the worst being 0.
+func (c Condition) Rank() int { return slices.Index(Conditions, c) }
+
 // ObjectiveView is one bound of a workflow, the share of requests within it and
 // the share that was promised.
 type ObjectiveView struct {
@@ -232,8 +259,10 @@ type WorkflowView struct {
 	Replicas Replicas `json:"replicas"`
 	Missing  []Signal `json:"missing"` // exported by none of its targets
 	Notes    []string `json:"notes"`
-	State    State    `json:"state"` // the worst of its targets
-	Since    Instant  `json:"since"`
+	State    State    `json:"state"` // the worst of its fresh targets
+
+	Condition Condition `json:"condition"`
+	Since     Instant   `json:"since"` // when the condition began
 
 	History *History `json:"-"`
 }

@@ -212,10 +212,10 @@ func (f *Fleet) forgetFlows() {
 	}
 }
 
-// worstFirst orders workflows by how much they hurt. Within one class the order
+// worstFirst orders workflows by how much they hurt. Within one condition the order
 // is by name, so that rows do not jump.
 func worstFirst(a, b model.WorkflowView) int {
-	if c := class(&b) - class(&a); c != 0 {
+	if c := a.Condition.Rank() - b.Condition.Rank(); c != 0 {
 		return c
 	}
 	return strings.Compare(a.Name, b.Name)

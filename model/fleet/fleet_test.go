@@ -507,3 +507,44 @@ func TestSignalLayout(t *testing.T) {
 		}
 	}
 }
+
+// The condition is the one word for a workflow, and it has its own beginning.
+func TestConditionAndSince(t *testing.T) {
+	b := newBench(t, 10*time.Second, "a")
+	slow := func(n float64) []model.Sample {
+		return []model.Sample{histogram(model.TTFT, []float64{1}, []float64{0, n}, 5*n), counter(model.OutputTokens, 10*n), gauge(model.Running, 2)}
+	}
+	steps := []struct {
+		n    float64
+		want model.Condition
+	}{
+		{0, model.IsStarting}, {10, model.IsUndecided}, {20, model.IsMissed}, {60, model.IsMissed}, {90, model.IsMissed},
+	}
+	for i, s := range steps {
+		w := workflowNamed(t, b.round(slow(s.n)...), "chat")
+		if w.Condition != s.want {
+			t.Errorf("poll %d: %s, want %s", i+1, w.Condition, s.want)
+		}
+		if i == 4 && w.Since.Mono != 20*time.Second {
+			t.Errorf("missed since %v, want 20s", w.Since.Mono)
+		}
+	}
+	b.fail("a", model.Refused)
+	if w := workflowNamed(t, b.tick(), "chat"); w.Condition != model.IsDown || w.Since.Mono != 50*time.Second {
+		t.Errorf("%s since %v", w.Condition, w.Since.Mono)
+	}
+}
+
+func TestQuietAndBusyWithoutEnds(t *testing.T) {
+	b := newBench(t, 10*time.Second, "a")
+	page := func(running float64) []model.Sample {
+		return []model.Sample{histogram(model.TTFT, []float64{1}, []float64{3, 3}, 1), gauge(model.Running, running), counter(model.OutputTokens, 100)}
+	}
+	b.round(page(0)...)
+	if w := workflowNamed(t, b.round(page(0)...), "chat"); w.Condition != model.IsQuiet {
+		t.Errorf("idle: %s", w.Condition)
+	}
+	if w := workflowNamed(t, b.round(page(1)...), "chat"); w.Condition != model.IsUndecided {
+		t.Errorf("running, nothing ended: %s", w.Condition)
+	}
+}

@@ -24,13 +24,13 @@ type workflow struct {
 	lone    tally // targets with a single page: since start
 	targets []*target
 	fresh   int
-	class   int
+	was     model.Condition
 	since   model.Instant
 	history *history
 }
 
 func newWorkflow(name string, rank int) *workflow {
-	return &workflow{name: name, class: -1, history: newHistory(rank)}
+	return &workflow{name: name, history: newHistory(rank)}
 }
 
 func (w *workflow) begin() {
@@ -98,8 +98,9 @@ func (w *workflow) see(at model.Instant) model.WorkflowView {
 	}
 	v.Missing = w.missing(ty)
 	v.Notes = w.notes(ty)
-	if c := class(&v); c != w.class {
-		w.class, w.since = c, at
+	v.Condition = w.condition(&v)
+	if v.Condition != w.was {
+		w.was, w.since = v.Condition, at
 	}
 	v.Since = w.since
 	return v
@@ -199,29 +200,59 @@ func (w *workflow) state() model.State {
 	return worstFresh
 }
 
-// class is how much a workflow hurts, worst highest.
-func class(v *model.WorkflowView) int {
-	if v.State == model.Down || v.State == model.Stalled || v.State == model.StaleAt {
-		return 10 + v.State.Rank()
+// condition folds what is known of a workflow into one word.
+func (w *workflow) condition(v *model.WorkflowView) model.Condition {
+	if w.fresh == 0 {
+		return silence[v.State]
 	}
-	worst := 0
-	for _, o := range v.Objectives {
-		worst = max(worst, verdictRank(o.Verdict))
+	worst := verdicts(v.Objectives)
+	switch {
+	case v.State == model.Stalled:
+		return model.IsStalled
+	case v.Requests.Basis == model.SinceStart && worst != model.IsBlind:
+		return model.IsStarting
+	case worst == model.IsMissed:
+		return worst
+	case w.fresh < len(w.targets):
+		return model.IsPartial
+	case worst == model.IsQuiet && busy(v):
+		return model.IsUndecided // requests run, none came to its end yet
+	default:
+		return worst
 	}
-	return worst
 }
 
-func verdictRank(v model.Verdict) int {
-	switch v {
-	case model.Missed:
-		return 3
-	case model.Undecided:
-		return 2
-	case model.Met:
-		return 1
-	default:
-		return 0
+// silence is the condition of a workflow none of whose targets is fresh.
+var silence = map[model.State]model.Condition{
+	model.Down: model.IsDown, model.StaleAt: model.IsStale, "": model.IsStarting,
+}
+
+// verdicts is the objectives' common word: a missed one decides, then an
+// undecided one, then a met one. What cannot be computed speaks last.
+func verdicts(objectives []model.ObjectiveView) model.Condition {
+	for _, v := range verdictOrder {
+		for _, o := range objectives {
+			if o.Verdict == v.verdict {
+				return v.condition
+			}
+		}
 	}
+	return model.IsBlind
+}
+
+var verdictOrder = [...]struct {
+	verdict   model.Verdict
+	condition model.Condition
+}{
+	{model.Missed, model.IsMissed},
+	{model.Undecided, model.IsUndecided},
+	{model.Met, model.IsMet},
+	{model.NoData, model.IsQuiet},
+}
+
+// busy reports whether the workflow is serving anybody.
+func busy(v *model.WorkflowView) bool {
+	return v.Requests.Running.Value > 0 || v.Requests.Waiting.Value > 0 || v.Tokens.OutputPerSecond.Value > 0
 }
 
 // missing lists what none of the workflow's targets exports.
