@@ -47,6 +47,9 @@ func Builtin() (*Set, error) {
 	return s, nil
 }
 
+// Engines names the engines of the set, in alphabetical order.
+func (s *Set) Engines() []string { return slices.Sorted(maps.Keys(s.specs)) }
+
 // AddDir adds the dialects in the *.yaml files of fsys. One with the engine name
 // of a dialect that is already there takes its place, and may say like: itself to
 // keep what it does not state. After an error the set is as it was before.
