@@ -207,3 +207,28 @@ func TestNotMetrics(t *testing.T) {
 		}
 	}
 }
+
+// On such a page the reference parser panics: it sets a label in a map that
+// only the line of a histogram makes.
+func TestVerdictSurvivesPanic(t *testing.T) {
+	p := scan(t, "# TYPE h histogram\nup 1\n{\"h_bucket\",a=\"b\",le=\"1\"} 2\n")
+	wantValue(t, p, "up", 1)
+	wantValue(t, p, "h_bucket{a=b}≤1", 2)
+	if p.Bad != 0 || !strings.Contains(p.Verdict, "nil map") {
+		t.Errorf("verdict %q, bad lines %v", p.Verdict, p.BadLines)
+	}
+}
+
+func TestVerdict(t *testing.T) {
+	s := NewScanner(Limits{})
+	for body, want := range map[string]string{
+		"up 1\n":                     "",
+		"# TYPE a gauge\na -nan\n":   `line 2: expected float as value, got "-nan"`,
+		"a 1 # {t=\"1\"} 2\n# EOF\n": "", // OpenMetrics is none of its business
+	} {
+		s.forget() // each page is the first of its generation
+		if p := rescan(t, s, body); p.Verdict != want {
+			t.Errorf("%q: verdict %q, want %q", body, p.Verdict, want)
+		}
+	}
+}

@@ -57,6 +57,11 @@ type labelSpan struct{ name, value span }
 // end, timestamps with a fraction and exemplars as OpenMetrics has them, signed
 // NaN, unknown escapes (kept as they stand), bytes that are not UTF-8 in label
 // values. It says why it refuses a line, and "" where it accepts it.
+//
+// Lines are not handed to expfmt one by one: without the rest of the page it
+// cannot tell a bucket from a gauge with an le label, and it refuses half of
+// what the liberties are for. One grammar for first and later pages cannot
+// disagree with itself, and the tests hold it to expfmt.
 func (s *sampleLine) parse(line []byte) (why string) {
 	s.line, s.labels, s.name, s.prefixOpen = line, s.labels[:0], span{}, false
 	i := skipBlanks(line, 0)
@@ -103,15 +108,16 @@ func (s *sampleLine) parseLabels(i int) (next int, why string) {
 		}
 		name := nameSpan(line, i, end)
 		i = skipBlanks(line, end)
-		if i < len(line) && line[i] == '=' {
+		switch {
+		case i < len(line) && line[i] == '=':
 			if i, why = s.parseLabelValue(name, i+1); why != "" {
 				return 0, why
 			}
-		} else if !inside {
+		case !inside:
 			return 0, whyEquals
-		} else if s.name.to != 0 {
+		case s.name.to != 0:
 			return 0, whyNames
-		} else {
+		default:
 			s.name = name
 		}
 		if i < len(line) && line[i] == ',' {
