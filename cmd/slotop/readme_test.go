@@ -108,6 +108,7 @@ func screenText(t *testing.T, f *model.Frame, w, h int) string {
 
 func readmeTargets(*testing.T) string {
 	var b strings.Builder
+	b.WriteString("| target | what it is |\n|---|---|\n")
 	for _, k := range sources.Kinds() {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", k.Example, k.Doc)
 	}

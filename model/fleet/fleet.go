@@ -4,6 +4,7 @@
 package fleet
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -185,7 +186,7 @@ func (f *Fleet) frame(at model.Instant) *model.Frame {
 		fr.Workflows = append(fr.Workflows, w.see(at))
 		w.record(&fr.Workflows[len(fr.Workflows)-1], points, repeat, f.grid.step, f.grid.end(f.started))
 	}
-	slices.SortFunc(fr.Workflows, worstFirst)
+	slices.SortFunc(fr.Workflows, f.worstFirst)
 	return fr
 }
 
@@ -212,11 +213,12 @@ func (f *Fleet) forgetFlows() {
 	}
 }
 
-// worstFirst orders workflows by how much they hurt. Within one condition the order
-// is by name, so that rows do not jump.
-func worstFirst(a, b model.WorkflowView) int {
-	if c := a.Condition.Rank() - b.Condition.Rank(); c != 0 {
-		return c
-	}
-	return strings.Compare(a.Name, b.Name)
+// worstFirst orders workflows by their condition and then by how much they hurt
+// in it.
+func (f *Fleet) worstFirst(a, b model.WorkflowView) int {
+	return cmp.Or(
+		a.Condition.Rank()-b.Condition.Rank(),
+		cmp.Compare(f.flows[b.Name].weight, f.flows[a.Name].weight),
+		strings.Compare(a.Name, b.Name),
+	)
 }

@@ -26,6 +26,7 @@ type workflow struct {
 	fresh   int
 	was     model.Condition
 	since   model.Instant
+	weight  float64 // how much it hurts within its condition
 	history *history
 }
 
@@ -103,6 +104,7 @@ func (w *workflow) see(at model.Instant) model.WorkflowView {
 		w.was, w.since = v.Condition, at
 	}
 	v.Since = w.since
+	w.weigh(&v)
 	return v
 }
 
@@ -220,6 +222,39 @@ func (w *workflow) condition(v *model.WorkflowView) model.Condition {
 	default:
 		return worst
 	}
+}
+
+// settled is how far a weight must move before the row may change its place:
+// rows that jump cannot be read.
+const settled = 1.5
+
+// weigh says how much a workflow hurts beside others in the same condition: by
+// the requests a second that miss an objective, or, where all is well, by how
+// near it is to missing one.
+func (w *workflow) weigh(v *model.WorkflowView) {
+	now := 0.0
+	for _, o := range v.Objectives {
+		if v.Condition == model.IsMet {
+			now = max(now, nearness(v, o))
+		} else if o.Share.Hi.OK() {
+			now = max(now, v.Requests.PerSecond.Value*(1-o.Share.Hi.Value))
+		}
+	}
+	if now > w.weight*settled || now < w.weight/settled {
+		w.weight = now
+	}
+}
+
+// nearness is p95 over the bound.
+func nearness(v *model.WorkflowView, o model.ObjectiveView) float64 {
+	d := v.TTFT
+	if o.Metric == "tpot" {
+		d = v.TPOT
+	}
+	if d == nil {
+		return 0
+	}
+	return d.P95.Value.Value / o.MaxS
 }
 
 // silence is the condition of a workflow none of whose targets is fresh.
