@@ -1,0 +1,67 @@
+# `make demo` and `make test` need Go, git and make, nothing else.
+
+GO       ?= go
+ARGS     ?=
+BIN      := bin/slotop
+FUZZTIME ?= 3s
+
+# Linters, pinned. go run builds them once and keeps them in its cache.
+STATICCHECK := $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOLANGCI    := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+
+.PHONY: help demo run build test bench lint check fmt vet race fuzz live
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' Makefile | expand -t 14
+
+demo: build ## watch the built-in simulated service: make demo ARGS=S4
+	$(BIN) demo $(ARGS)
+
+run: build ## watch something: make run ARGS=localhost:8000
+	$(BIN) $(ARGS)
+
+build: ## bin/slotop
+	$(GO) build -trimpath -o $(BIN) ./cmd/slotop
+
+test: ## all tests
+	$(GO) test ./...
+
+bench: ## all benchmarks, with allocations and ratios
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+lint: fmt vet ## format, vet and the pinned linters
+	$(STATICCHECK) ./...
+	$(GOLANGCI) run ./...
+
+check: lint race fuzz ## what a change must pass: lint, all tests with -race, a little fuzzing
+
+fmt:
+	@out=$$(gofmt -l cmd model sources themes tui); \
+	if [ -n "$$out" ]; then echo "gofmt would change:"; echo "$$out"; exit 1; fi
+
+vet:
+	$(GO) vet ./...
+
+race: ## all tests under the race detector, which needs a C compiler
+	@if command -v gcc >/dev/null; then \
+		set -x; CGO_ENABLED=1 $(GO) test -race ./...; \
+	elif [ -n "$$SLOTOP_REQUIRE_PARTS" ]; then \
+		echo "race: no C compiler"; exit 1; \
+	else \
+		echo "race: no C compiler, tested without"; $(GO) test ./...; \
+	fi
+
+# A fuzz target whose time is up while an input runs reports "context deadline
+# exceeded" and saves no input: that is the end of the time, not a finding.
+fuzz: ## a few seconds of each fuzz target
+	@log=$$(mktemp); trap 'rm -f "$$log"' EXIT; \
+	grep -rEo '^func Fuzz[A-Za-z0-9_]*' --include='*_test.go' cmd model sources themes tui | \
+	while IFS=: read -r file func; do \
+		name=$${func#func }; echo "fuzz $${file%/*} $$name"; \
+		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 2s "./$${file%/*}" >"$$log" 2>&1 || \
+			{ grep -q 'context deadline exceeded' "$$log" && ! grep -q 'Failing input' "$$log"; } || \
+			{ cat "$$log"; exit 1; }; \
+	done
+
+live: ## against a real server program, built from source: minutes the first time
+	cd sources/sourcetest/llmdsim && $(GO) test -count=1 -v ./...
