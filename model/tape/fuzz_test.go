@@ -76,7 +76,7 @@ func FuzzSegment(f *testing.F) {
 // FuzzRoundTrip writes two batches made of arbitrary numbers.
 func FuzzRoundTrip(f *testing.F) {
 	f.Add(uint64(0), 1.0, 2.0, math.NaN(), 3.0, "m", true)
-	f.Add(uint64(1<<63), -0.0, 1e300, 4.0, 0.5, "", false)
+	f.Add(uint64(1<<63), math.Copysign(0, -1), 1e300, 4.0, 0.5, "", false)
 	f.Fuzz(func(t *testing.T, bits uint64, a, b, c, d float64, s string, flag bool) {
 		hist := func(v ...float64) *model.Buckets {
 			return &model.Buckets{Bounds: v[:1], Counts: v, Sum: model.Reading{Value: d, State: model.Presence(bits % 7)}, Repaired: flag}

@@ -169,7 +169,7 @@ func (r *Reader) load(fixed []byte) {
 	}
 	r.raw, err = r.zstd.DecodeAll(r.packed.Bytes(), r.raw[:0])
 	if err != nil {
-		r.lose(fmt.Errorf("unpack a segment: %v", err), r.size)
+		r.lose(errors.New("unpack a segment: "+err.Error()), r.size)
 		return
 	}
 	r.dec.reset(r.raw)

@@ -156,7 +156,7 @@ func decodeHeader(line []byte) (Header, error) {
 	d.DisallowUnknownFields()
 	var w wireHeader
 	if err := d.Decode(&w); err != nil {
-		return Header{}, fmt.Errorf("read tape header: %v", err) // not wrapped: it may be io.EOF
+		return Header{}, errors.New("read tape header: " + err.Error()) // not wrapped: it may be io.EOF
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return Header{}, errors.New("read tape header: more than one JSON value")

@@ -93,11 +93,13 @@ func (t *Writer) Close() error {
 		return err
 	}
 	end := Ending{Full: t.full, Dropped: t.dropped}
-	t.zstd.Close()
 	if err := t.put(end.encode()); err != nil {
 		return err
 	}
 	t.err = errors.New("write tape: it is closed")
+	if err := t.zstd.Close(); err != nil {
+		return fmt.Errorf("end compression: %w", err)
+	}
 	return nil
 }
 
