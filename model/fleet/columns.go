@@ -30,9 +30,8 @@ func (s span) width() int { return len(s.bounds) + 2 }
 // last level it showed.
 type slot struct {
 	key
-	signal int // index into model.Signals
+	signal int // index into model.Signals of what it counts for
 	kind   model.Kind
-	reason string
 	engine string
 	share  *tally // the target's part of the workflow it counts for
 
@@ -90,8 +89,7 @@ func (c *columns) add(k key, kind model.Kind) *slot {
 		return nil
 	}
 	sl := &slot{
-		key: k, signal: n, kind: kind, col: -1,
-		reason: k.labels.Get(model.LabelReason),
+		key: k, signal: outcome(n, k.labels.Get(model.LabelReason)), kind: kind, col: -1,
 		engine: k.labels.Get(model.LabelEngine),
 		level:  math.NaN(),
 	}
@@ -110,6 +108,21 @@ func (c *columns) add(k key, kind model.Kind) *slot {
 	c.slots = append(c.slots, sl)
 	c.changed = true
 	return sl
+}
+
+// outcome is what a sample counts for. Engines count every end of a request as
+// finished and tell them apart by reason; here a request that was cancelled or
+// failed did not finish, so that the parts add up to what was started.
+func outcome(signal int, reason string) int {
+	if model.Signals[signal].Signal == model.Finished {
+		switch reason {
+		case "aborted":
+			return signalIndex[model.Cancelled]
+		case "error":
+			return signalIndex[model.Failed]
+		}
+	}
+	return signal
 }
 
 // isLevel marks the gauge whose change over the window is part of an identity:

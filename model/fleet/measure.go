@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"math"
-	"slices"
 	"time"
 
 	"slotop/model"
@@ -107,10 +106,6 @@ func (t *target) addCounter(ty *tally, sl *slot) {
 	d := model.Of(t.delta[sl.col])
 	ty.count[sl.signal] = sum(ty.count[sl.signal], d)
 	switch sl.key.signal {
-	case model.Finished:
-		if i := slices.Index(reasons[:], sl.reason); i >= 0 {
-			ty.reasons[i] = sum(ty.reasons[i], d)
-		}
 	case model.PrefixQueries:
 		ty.looked += known(t.raw[sl.col])
 	case model.PrefixHits:

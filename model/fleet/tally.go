@@ -5,14 +5,6 @@ import (
 	"slotop/model/hist"
 )
 
-// The finish reasons a sample may carry, in the order of tally.reasons.
-var reasons = [...]string{"stop", "length", "aborted", "error", "other"}
-
-const (
-	reasonAborted = 2
-	reasonError   = 3
-)
-
 // tally sums the samples of one target, or of one workflow over its targets.
 // Levels are of now; counts, rates and histograms are of the window, or since
 // the server started where only one poll exists.
@@ -23,7 +15,6 @@ type tally struct {
 	rate     [numSignals]model.Reading
 	hist     [numHists]hist.Hist // by signal, from firstHist on
 	hasHist  [numHists]bool
-	reasons  [len(reasons)]model.Reading
 	looked   float64 // prefix look-ups and hits since the server started,
 	hits     float64 // for a hit counter that never moved
 	basis    model.Basis
@@ -113,9 +104,6 @@ func (t *tally) add(o *tally) {
 	}
 	t.looked += o.looked
 	t.hits += o.hits
-	for i := range t.reasons {
-		t.reasons[i] = sum(t.reasons[i], o.reasons[i])
-	}
 	t.basis = o.basis
 	t.partial = t.partial || o.partial
 	t.repaired = t.repaired || o.repaired

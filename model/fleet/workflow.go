@@ -117,8 +117,8 @@ func requests(ty *tally) model.Requests {
 		PerSecond: requestRate(ty),
 		Running:   ty.levelOf(model.Running),
 		Waiting:   ty.levelOf(model.Waiting),
-		Failed:    sum(ty.countOf(model.Failed), ty.reasons[reasonError]),
-		Cancelled: sum(ty.countOf(model.Cancelled), ty.reasons[reasonAborted]),
+		Failed:    ty.countOf(model.Failed),
+		Cancelled: ty.countOf(model.Cancelled),
 		Basis:     ty.basis,
 	}
 	if r.Started.State == model.Unsupported {
@@ -135,7 +135,7 @@ func unaccounted(ty *tally, r model.Requests) model.Reading {
 	if !r.Started.OK() || !r.Finished.OK() || !running.OK() {
 		return model.Reading{}
 	}
-	gone := known(ty.countOf(model.Failed).Value) + known(ty.countOf(model.Cancelled).Value)
+	gone := known(r.Failed.Value) + known(r.Cancelled.Value)
 	return model.Of(max(0, r.Started.Value-r.Finished.Value-gone-running.Value))
 }
 
