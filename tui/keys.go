@@ -92,7 +92,7 @@ func (m *Model) keyHelp() *[]panes.KeyHelp {
 			k.ASCII = k.Key
 		}
 		k.Here = b.here != nil && b.here(m)
-		if b.foot != nil && !b.foot(m) {
+		if k.Special = b.foot != nil; k.Special && !b.foot(m) {
 			k.Short = ""
 		}
 		out = append(out, k)

@@ -37,7 +37,7 @@ func move(by int) func(*Model) tea.Cmd {
 		case m.help:
 			m.scroll = within(m.scroll+by, panes.HelpLines(m.keys, m.look()))
 		case m.open:
-			m.view.Scroll = within(m.view.Scroll+by, panes.DetailLines(m.frame(), m.width(), m.look())-m.bodyHeight()+2)
+			m.view.Scroll = within(m.view.Scroll+by, panes.DetailLines(m.frame(), m.width(), m.look())-m.bodyHeight()+3)
 		case m.screen == fleet:
 			m.view.Target = moved(panes.TargetOrder(m.frame(), m.view), m.view.Target, by)
 		default:

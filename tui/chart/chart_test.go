@@ -206,6 +206,23 @@ func TestOverUsesItsOwnInk(t *testing.T) {
 	}
 }
 
+// TestLinesInOneCellBothShow: two lines that meet in a cell keep their dots.
+func TestLinesInOneCellBothShow(t *testing.T) {
+	flat := func(v float32) []float32 {
+		out := make([]float32, 300)
+		for i := range out {
+			out[i] = v
+		}
+		return out
+	}
+	p := plot(flat(0))
+	p.Band, p.Objective, p.Tags = nil, 0, nil
+	p.Lines = []Line{{Values: flat(0)}, {Values: flat(0.05)}, {Values: flat(1)}}
+	if got := p.Render(); !strings.Contains(got, "⣒⣒⣒") {
+		t.Errorf("want both lower lines in one row:\n%s", got)
+	}
+}
+
 // TestColumnsStandStill: a second later nothing moves, except at the right
 // edge, until a whole cell has passed.
 func TestColumnsStandStill(t *testing.T) {

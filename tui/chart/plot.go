@@ -76,6 +76,7 @@ type plotting struct {
 	w, h  int           // of the area, in cells
 	per   time.Duration // a column of dots
 	last  int64         // index of the last column of dots since the clock began
+	drawn []uint8       // dots of the lines so far, a byte a cell
 }
 
 // Render draws the chart in exactly W × H cells; where that is too small for
@@ -103,10 +104,10 @@ func (p Plot) Render() string {
 func (p Plot) most() float64 {
 	var most float64
 	for _, l := range p.Lines {
-		most = max(most, largest(p.shown(l.Values)))
+		most = max(most, Largest(p.shown(l.Values)))
 	}
 	if p.Band != nil {
-		if hi := largest(p.shown(p.Band.Hi)); hi <= 2*most {
+		if hi := Largest(p.shown(p.Band.Hi)); hi <= 2*most {
 			most = max(most, hi)
 		}
 	}
@@ -122,8 +123,8 @@ func (p Plot) shown(values []float32) []float32 {
 	return values[max(len(values)-n, 0):]
 }
 
-// largest is the largest finite value, 0 when there is none.
-func largest(values []float32) float64 {
+// Largest is the largest finite value, 0 when there is none.
+func Largest(values []float32) float64 {
 	var most float64
 	for _, v := range values {
 		if f := float64(v); f > most && !math.IsInf(f, 1) {
@@ -156,6 +157,7 @@ func (g *plotting) lines() {
 	if g.Band != nil {
 		g.lay(g.shade(*g.Band), g.Band.Ink, ':')
 	}
+	g.drawn = make([]uint8, g.w*g.h)
 	for _, l := range g.Lines {
 		within, over := g.trace(l)
 		g.lay(within, l.Ink, l.Letter)
@@ -216,6 +218,10 @@ func (g *plotting) lay(d *dots, k Ink, letter rune) {
 	for i, bits := range d.bits {
 		if bits == 0 {
 			continue
+		}
+		if g.drawn != nil {
+			g.drawn[i] |= bits
+			bits = g.drawn[i]
 		}
 		r := blankBraille + rune(bits)
 		if g.ASCII {

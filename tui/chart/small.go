@@ -16,7 +16,7 @@ func Spark(values []float32, n int, most float64, ascii bool) string {
 		return ""
 	}
 	if most <= 0 {
-		most = largest(values)
+		most = Largest(values)
 	}
 	levels := sparkLevels
 	if ascii {

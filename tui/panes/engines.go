@@ -32,7 +32,7 @@ func (Engines) Render(f *model.Frame, size layout.Size, look Look) string {
 	}
 	order := targetOrder(f, "", ByState)
 	from, to, more := visible(len(order), 0, size.H-1)
-	t := fit(targetColumns(f, order[from:to], look), size.W-1)
+	t := fit(targetColumns(f, order[from:to], size.W, look), size.W-1)
 	out := []string{t.head(look)}
 	for _, v := range order[from:to] {
 		out = append(out, t.row(row{v, f.At}, conditionOf(v), false, look))
@@ -59,14 +59,15 @@ type row struct {
 }
 
 // targetColumns is the columns of every table of targets, for the rows shown.
-func targetColumns(f *model.Frame, shown []*model.TargetView, look Look) []column[row] {
-	title, tokenW := tokenTitle(targetTokens(f))
+func targetColumns(f *model.Frame, shown []*model.TargetView, w int, look Look) []column[row] {
+	tpot, itl := targetTokens(f)
+	title, tokenW := tokenTitle(tpot, itl, w)
 	longest := 0
 	for _, t := range shown {
 		longest = max(longest, cells(unit.Escape(t.Name, look.ASCII)))
 	}
 	return []column[row]{
-		{title: "TARGET", min: 10, max: nameWidth(longest), left: true, draw: func(r row, w int, k Look) cell {
+		{title: "TARGET", min: leastName(longest, w), max: nameWidth(longest), left: true, draw: func(r row, w int, k Look) cell {
 			return cell{themes.Strong, k.foreign(r.t.Name, w)}
 		}},
 		{title: "STATE", min: 8, max: 10, left: true, draw: drawTargetState},
@@ -79,7 +80,7 @@ func targetColumns(f *model.Frame, shown []*model.TargetView, look Look) []colum
 		{title: "TTFT p95", min: 8, drop: 3, draw: func(r row, w int, k Look) cell {
 			return k.aged(r, k.quantile(r.t.TTFT, slicesHas(r.t.Missing, model.TTFT), w))
 		}},
-		{title: title, min: tokenW, drop: 5, draw: drawToken},
+		{title: title, min: tokenW, drop: 5, draw: func(r row, w int, k Look) cell { return drawToken(r, w, title, k) }},
 		{title: "PREEMPT/S", min: 9, drop: 10, draw: func(r row, w int, k Look) cell {
 			return k.aged(r, k.rate(r.t.PreemptionsPerSec, w))
 		}},
@@ -99,14 +100,12 @@ func targetTokens(f *model.Frame) (tpot, itl bool) {
 	return tpot, itl
 }
 
-func drawToken(r row, w int, k Look) cell {
+func drawToken(r row, w int, title string, k Look) cell {
 	if r.t.TPOT != nil || r.t.ITL == nil {
 		return k.aged(r, k.quantile(r.t.TPOT, slicesHas(r.t.Missing, model.TPOT), w))
 	}
 	c := k.quantile(r.t.ITL, false, w)
-	if w > 8 {
-		c.text = "ITL " + c.text
-	}
+	c.text = markITL(c.text, title)
 	return k.aged(r, c)
 }
 

@@ -59,7 +59,7 @@ func (Fleet) Render(f *model.Frame, size layout.Size, look Look) string {
 		}
 	}
 	from, to, more := visible(len(order), at, size.H-len(out)-1)
-	t := fit(targetColumns(f, order[from:to], look), size.W-1)
+	t := fit(targetColumns(f, order[from:to], size.W, look), size.W-1)
 	out = append(out, t.head(look))
 	for i, v := range order[from:to] {
 		out = append(out, t.row(row{v, f.At}, conditionOf(v), from+i == at, look))
@@ -88,6 +88,9 @@ func fleetTitle(f *model.Frame, order []*model.TargetView, w int, look Look) str
 		counts[conditionOf(&f.Targets[i])]++
 	}
 	title := []seg{{themes.Strong, "FLEET"}, {themes.Text, " " + plural(len(f.Targets), "target")}}
+	if look.View.Filter != "" {
+		title = append(title, seg{themes.Warn, fmt.Sprintf(", %d match %s", len(order), look.foreign(look.View.Filter, 16))})
+	}
 	for c, n := range counts {
 		if n > 0 {
 			role := conditionTable[c].role
@@ -97,9 +100,6 @@ func fleetTitle(f *model.Frame, order []*model.TargetView, w int, look Look) str
 	remarks := []part{say(1, themes.Muted, "by "+look.View.Sort.String())}
 	if look.View.Sort == ByState {
 		remarks[0] = say(1, themes.Muted, look.View.Sort.String())
-	}
-	if look.View.Filter != "" {
-		remarks = append([]part{say(2, themes.Warn, fmt.Sprintf("%d match %s", len(order), look.foreign(look.View.Filter, 16)))}, remarks...)
 	}
 	return look.rule(w, title, remarks...)
 }

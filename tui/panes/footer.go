@@ -35,9 +35,12 @@ func (b Footer) Render(_ *model.Frame, size layout.Size, look Look) string {
 		if k.Short == "" {
 			continue
 		}
-		drop := i + 2
-		if k.Group == "program" {
+		drop := i + 3
+		switch {
+		case k.Group == "program":
 			drop = 1 // how to leave is the last thing to hide
+		case k.Special:
+			drop = 2
 		}
 		keys = append(keys, footerKey(k, drop, look))
 	}

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"slotop/model"
-	"slotop/model/unit"
 	"slotop/themes"
 	"slotop/tui/layout"
 )
@@ -39,13 +38,13 @@ func (h Header) Render(f *model.Frame, size layout.Size, look Look) string {
 		left = append(left, say(0, themes.Warn, "SIMULATED"))
 	}
 	left = append(left, say(6, themes.Muted, h.watched(f)))
-	right := []part{h.mode(look)}
+	right := h.mode(look)
 	if !f.At.IsZero() {
 		right = append(right,
 			say(0, themes.Text, f.At.Wall.UTC().Format("15:04:05")+" UTC"),
 			say(3, themes.Muted, window(f, look)))
 	}
-	return look.line(size.W).pad(1).ends(2, left, right).String()
+	return look.line(size.W-1).pad(1).ends(2, left, right).String()
 }
 
 func (h Header) watched(f *model.Frame) string {
@@ -85,43 +84,38 @@ func plural(n int, word string) string {
 
 // mode says how the picture relates to now. An old frame is never passed off as
 // a new one.
-func (h Header) mode(look Look) part {
+func (h Header) mode(look Look) []part {
 	s := h.Status
 	switch {
+	case s.Frozen && s.Behind >= time.Second:
+		return []part{say(0, themes.Warn, "FROZEN"), say(2, themes.Muted, look.span(s.Behind)+" ago")}
 	case s.Frozen:
-		p := say(0, themes.Warn, "FROZEN")
-		if s.Behind >= time.Second {
-			p.segs = append(p.segs, seg{themes.Muted, " " + look.span(s.Behind) + " ago"})
-		}
-		return p
+		return []part{say(0, themes.Warn, "FROZEN")}
 	case s.Replay:
 		return h.replay(look)
 	case s.Silent > 0:
-		return say(0, themes.Breach, "NO NEW FRAME for "+look.span(s.Silent))
+		return []part{say(0, themes.Breach, "NO NEW FRAME"), say(2, themes.Breach, "for "+look.span(s.Silent))}
 	default:
-		return say(0, themes.Muted, "LIVE")
+		return []part{say(0, themes.Muted, "LIVE")}
 	}
 }
 
-func (h Header) replay(look Look) part {
+func (h Header) replay(look Look) []part {
 	s := h.Status
-	p := say(0, themes.Strong, "REPLAY")
-	place := " " + clockSpan(s.Position)
+	place := clockSpan(s.Position)
 	if s.Length > 0 {
 		place += "/" + clockSpan(s.Length)
 	}
-	p.segs = append(p.segs, seg{themes.Text, place})
 	how := ""
 	switch {
 	case s.AtEnd:
-		how = " at the end"
+		how = "at the end"
 	case s.Paused:
-		how = " paused"
+		how = "paused"
 	case s.Speed > 0 && s.Speed != 1:
-		how = " " + look.pick("×", "x") + unit.Rate(s.Speed)
+		how = fmt.Sprintf("%s%g", look.pick("×", "x"), s.Speed)
 	}
-	p.segs = append(p.segs, seg{themes.Warn, how})
-	return p
+	return []part{say(0, themes.Strong, "REPLAY"), say(2, themes.Text, place), say(4, themes.Warn, how)}
 }
 
 // clockSpan writes a length of time as h:mm:ss or mm:ss: a position is read like

@@ -16,6 +16,7 @@ type KeyHelp struct {
 	Short      string // one word for the footer, "" when it is not there
 	Group      string
 	Here       bool // the screen it leads to is shown now
+	Special    bool // it is in the footer of this screen only
 }
 
 // Help lists the keys and the marks.
@@ -124,4 +125,5 @@ var numberWords = []struct{ sign, ascii, means string }{
 	{"n=0", "n=0", "no samples in the window"},
 	{"n/e", "n/e", "not exported by this server"},
 	{"–", "-", "not known yet"},
+	{"i31 ms", "i31 ms", "ITL, which is not TPOT"},
 }

@@ -73,12 +73,15 @@ func (k Look) estimateLong(e model.Estimate) string { return unit.Estimate(e, k.
 // share is a share of requests.
 func (k Look) share(s model.Share) string { return unit.Share(s, k.ASCII) }
 
-// span is a length of time in words.
+// span is a length of time in words: below a minute as it is chosen and counted,
+// 3 s and not 3.0 s.
 func (k Look) span(d time.Duration) string {
 	switch {
+	case d < time.Minute:
+		return unit.Limit(d.Truncate(100 * time.Millisecond).Seconds())
 	case d == time.Minute:
 		return "60 s"
-	case d < time.Hour && d%time.Minute == 0 && d > 0:
+	case d < time.Hour && d%time.Minute == 0:
 		return unit.Integer(d.Minutes()) + " min" // not 5 min 00 s
 	}
 	return unit.Duration(d.Seconds())
@@ -86,7 +89,11 @@ func (k Look) span(d time.Duration) string {
 
 // age is how long ago something was, in few cells.
 func (k Look) age(d time.Duration) string {
-	return unit.DurationShort(d.Truncate(time.Second).Seconds())
+	d = d.Truncate(time.Second)
+	if d < time.Minute {
+		return unit.Limit(d.Seconds())
+	}
+	return unit.DurationShort(d.Seconds())
 }
 
 // samples is how many observations there were: in full while that can be read.

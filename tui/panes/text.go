@@ -36,14 +36,11 @@ func (k Look) cut(s string, n int) string {
 // foreign makes a string from a target safe and shortens it to n cells: a path
 // loses its beginning, anything else its end.
 func (k Look) foreign(s string, n int) string {
-	s = unit.Escape(s, k.ASCII)
-	if n <= 0 || cells(s) <= n {
-		return k.cut(s, n)
+	safe := unit.Escape(s, k.ASCII)
+	if n > 0 && cells(safe) > n && strings.ContainsAny(s, `/\`) {
+		return unit.TruncateLeft(safe, n, k.ASCII)
 	}
-	if strings.ContainsAny(s, `/\`) {
-		return unit.TruncateLeft(s, n, k.ASCII)
-	}
-	return k.cut(s, n)
+	return k.cut(safe, n)
 }
 
 // spaces is a run of blanks.

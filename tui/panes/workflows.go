@@ -36,7 +36,7 @@ func (Workflows) Render(f *model.Frame, size layout.Size, look Look) string {
 		}
 	}
 	from, to, more := visible(len(order), at, size.H-1)
-	t := fit(workflowColumns(f, order[from:to], look), size.W-1)
+	t := fit(workflowColumns(f, order[from:to], size.W, look), size.W-1)
 	out := []string{t.head(look)}
 	for _, r := range order[from:to] {
 		out = append(out, t.row(r, r.cond, r.w == sel && look.View.Workflow != "", look))
@@ -60,14 +60,15 @@ func visible(n, at, h int) (from, to, more int) {
 
 // workflowColumns is the table's columns for the rows shown: the metric per token
 // is what the frame's workflows have.
-func workflowColumns(f *model.Frame, shown []ranked, look Look) []column[ranked] {
-	token, tokenW := tokenTitle(workflowTokens(f))
+func workflowColumns(f *model.Frame, shown []ranked, w int, look Look) []column[ranked] {
+	tpot, itl := workflowTokens(f)
+	token, tokenW := tokenTitle(tpot, itl, w)
 	longest := 0
 	for _, r := range shown {
 		longest = max(longest, cells(unit.Escape(r.w.Name, look.ASCII)))
 	}
 	return []column[ranked]{
-		{title: "WORKFLOW", min: 8, max: nameWidth(longest), left: true, draw: func(r ranked, w int, k Look) cell {
+		{title: "WORKFLOW", min: leastName(longest, w), max: nameWidth(longest), left: true, draw: func(r ranked, w int, k Look) cell {
 			return cell{themes.Strong, k.foreign(r.w.Name, w)}
 		}},
 		{title: "STATE", min: 9, max: 10, left: true, draw: drawState},
@@ -77,7 +78,7 @@ func workflowColumns(f *model.Frame, shown []ranked, look Look) []column[ranked]
 		}},
 		{title: "TTFT p95", min: 8, draw: func(r ranked, w int, k Look) cell { return k.against(r.w, "ttft", w) }},
 		{title: "SLO", min: 6, drop: 3, draw: func(r ranked, w int, k Look) cell { return k.bound(r.w, "ttft") }},
-		{title: token, min: tokenW, draw: func(r ranked, w int, k Look) cell { return k.token(r.w, w) }},
+		{title: token, min: tokenW, draw: func(r ranked, w int, k Look) cell { return k.token(r.w, w, token) }},
 		{title: "SLO", min: 6, drop: 3, draw: func(r ranked, _ int, k Look) cell { return k.bound(r.w, tokenMetric(r.w)) }},
 		{title: "E2E p95", min: 8, drop: 9, draw: func(r ranked, w int, k Look) cell { return k.against(r.w, "e2e", w) }},
 		{title: "n", min: 6, drop: 6, draw: drawN},
@@ -94,8 +95,10 @@ func workflowColumns(f *model.Frame, shown []ranked, look Look) []column[ranked]
 
 // tokenTitle is the title of the column of the metric per token, and the width
 // it needs: where both metrics are in it, each value of ITL says so.
-func tokenTitle(tpot, itl bool) (title string, w int) {
+func tokenTitle(tpot, itl bool, screen int) (title string, w int) {
 	switch {
+	case tpot && itl && screen < narrow:
+		return "TPOT/ITL", 8
 	case tpot && itl:
 		return "TPOT/ITL p95", 12
 	case itl:
@@ -135,8 +138,12 @@ func drawTrend(r ranked, w int, look Look) cell {
 		return cell{}
 	}
 	values := r.w.History.TTFT.P95
-	n := int(longest / max(r.w.History.Step, 1))
-	return cell{themes.Low, chart.Spark(values[max(len(values)-n, 0):], w, 0, look.ASCII)}
+	values = values[max(len(values)-int(longest/max(r.w.History.Step, 1)), 0):]
+	most := chart.Largest(values)
+	if o, ok := objectiveFor(r.w, "ttft"); ok {
+		most = max(most, o.MaxS) // far below its objective a line lies low
+	}
+	return cell{themes.Low, chart.Spark(values, w, most, look.ASCII)}
 }
 
 func drawN(r ranked, w int, look Look) cell {
@@ -160,13 +167,25 @@ func (k Look) against(w *model.WorkflowView, metric string, width int) cell {
 }
 
 // token is the metric per token; in a column of both it says when it is ITL.
-func (k Look) token(w *model.WorkflowView, width int) cell {
+func (k Look) token(w *model.WorkflowView, width int, title string) cell {
 	metric := tokenMetric(w)
 	c := k.against(w, metric, width)
-	if metric == "itl" && width > 8 {
-		c.text = "ITL " + c.text
+	if metric == "itl" {
+		c.text = markITL(c.text, title)
 	}
 	return c
+}
+
+// markITL writes which metric a value is where its title leaves it open.
+func markITL(text, title string) string {
+	switch title {
+	case "TPOT/ITL p95":
+		return "ITL " + text
+	case "TPOT/ITL":
+		return "i" + text
+	default:
+		return text
+	}
 }
 
 // bound is the objective on a metric.

@@ -302,9 +302,9 @@ func mixedTargets() []model.TargetView {
 	return []model.TargetView{a, b, w, d, s, i, n, dp}
 }
 
-// Huge is more workflows and targets than any screen has lines.
+// Huge is more workflows and targets than a screen has lines.
 func Huge() *model.Frame {
-	return Fleet(300, 1000)
+	return Fleet(60, 200)
 }
 
 // Fleet is a frame of that many workflows and targets, one in twenty in trouble.

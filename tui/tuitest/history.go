@@ -72,3 +72,20 @@ func past(ttft, tpot, perSecond float64, s shape) *model.History {
 	h.Events = []model.Event{{At: ago(510 * time.Second), Kind: "restart", Target: "vllm-1:8000"}}
 	return h
 }
+
+// Later is the history i seconds on, with the same course repeated.
+func Later(h *model.History, i int) *model.History {
+	out := *h
+	out.End = h.End.Add(time.Duration(i) * time.Second)
+	turn := func(v []float32) []float32 {
+		k := i % max(len(v), 1)
+		return append(append([]float32{}, v[k:]...), v[:k]...)
+	}
+	for _, t := range []*model.Track{&out.TTFT, &out.TPOT, &out.ITL} {
+		t.P50, t.P95, t.LoP95, t.HiP95 = turn(t.P50), turn(t.P95), turn(t.LoP95), turn(t.HiP95)
+	}
+	for _, v := range []*[]float32{&out.Requests, &out.Output, &out.Running, &out.Waiting, &out.KV} {
+		*v = turn(*v)
+	}
+	return &out
+}
