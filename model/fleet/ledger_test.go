@@ -42,3 +42,62 @@ func TestReasonsWithoutErrorAreNotExported(t *testing.T) {
 		}
 	}
 }
+
+// A page that says nothing but when its process started serves nobody.
+func TestProcessStartAloneIsNoWorkflow(t *testing.T) {
+	b := newBench(t, 10*time.Second, "a")
+	f := b.round(model.Sample{Signal: model.ProcessStart, Kind: model.Gauge, Value: 1e9})
+	if len(f.Workflows) != 0 || f.Targets[0].State != model.Up {
+		t.Errorf("workflows %+v, target %s", f.Workflows, f.Targets[0].State)
+	}
+}
+
+// A target that fell silent had nobody counted: that is not "no traffic".
+func TestStaleIsNotNoTraffic(t *testing.T) {
+	b := newBench(t, 10*time.Second, "a")
+	b.round(histogram(model.TTFT, []float64{1}, []float64{50, 50}, 5))
+	b.round(histogram(model.TTFT, []float64{1}, []float64{90, 90}, 9))
+	b.pass(time.Minute)
+	w := workflowNamed(t, b.tick(), "chat")
+	if o := w.Objectives[0]; w.State != model.StaleAt || o.Verdict != model.Undecided || o.Share.Lo.OK() {
+		t.Errorf("%s: %s, %+v", w.State, o.Verdict, o.Share)
+	}
+}
+
+// Where TTFT leaves out waiting it bounds the share from above only: whoever had
+// the whole answer in time is sure, the rest is not known.
+func TestTTFTWithoutWaitingCannotBeMet(t *testing.T) {
+	b := newBench(t, 10*time.Second, "a")
+	page := func(n float64) []model.Sample {
+		return []model.Sample{
+			histogram(model.TTFT, []float64{1}, []float64{n, n}, 0.1*n),
+			histogram(model.E2E, []float64{1, 10}, []float64{n / 4, n, n}, 6*n),
+			histogram(model.Decode, []float64{1, 10}, []float64{n, n, n}, 0.5*n),
+		}
+	}
+	b.round(page(0)...)
+	o := workflowNamed(t, b.round(page(40)...), "chat").Objectives[0]
+	near(t, "at least", o.Share.Lo, 0.25)
+	near(t, "at most", o.Share.Hi, 1)
+	if o.Share.Point.OK() || o.Verdict != model.Undecided {
+		t.Errorf("%s, %+v", o.Verdict, o.Share.Point)
+	}
+}
+
+// What no release of an engine exports is not exported, once it counts answers.
+func TestLatencyNobodyExports(t *testing.T) {
+	b := newBench(t, 10*time.Second, "a")
+	ttft := histogram(model.TTFT, []float64{1}, []float64{1, 1}, 0.1)
+	f := b.round(ttft, gauge(model.Running, 1))
+	if m := workflowNamed(t, f, "chat").Missing; len(m) != 0 {
+		t.Errorf("before an answer: missing %v", m)
+	}
+	f = b.round(ttft, gauge(model.Running, 1), counter(model.OutputTokens, 9))
+	want := []model.Signal{model.ITL, model.TPOT}
+	if m := workflowNamed(t, f, "chat").Missing; !slices.Equal(m, want) {
+		t.Errorf("workflow: missing %v, want %v", m, want)
+	}
+	if m := f.Targets[0].Missing; !slices.Equal(m, want) {
+		t.Errorf("target: missing %v, want %v", m, want)
+	}
+}

@@ -170,10 +170,13 @@ func first(a, b *tally) *tally {
 }
 
 // onlyModel is the workflow of samples without a model label: "" where several
-// models share the target, because then nobody can tell whose they are.
+// models share the target, because then nobody can tell whose they are, or where
+// the page says nothing but when its process started: that serves nobody.
 func (t *target) onlyModel() string {
 	seen := map[string]bool{}
+	serves := false
 	for _, sl := range t.cols.slots {
+		serves = serves || sl.key.signal != model.ProcessStart
 		if m := sl.key.labels.Get(model.LabelModel); m != "" {
 			seen[m] = true
 		}
@@ -183,10 +186,12 @@ func (t *target) onlyModel() string {
 			seen[m] = true
 		}
 	}
-	switch len(seen) {
-	case 0:
+	switch {
+	case !serves:
+		return ""
+	case len(seen) == 0:
 		return t.spec.Name
-	case 1:
+	case len(seen) == 1:
 		for m := range seen {
 			return m
 		}

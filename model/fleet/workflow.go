@@ -154,7 +154,7 @@ func objective(ty *tally, s model.Signal, metric string, max float64) model.Obje
 	h, known := ty.of(i)
 	if !known {
 		if ty.exported[i] {
-			o.Verdict = model.NoData
+			o.Verdict = model.Undecided // nothing fresh is known: not the same as no request
 		}
 		return o
 	}
@@ -163,8 +163,24 @@ func objective(ty *tally, s model.Signal, metric string, max float64) model.Obje
 		return o
 	}
 	o.Share = h.ShareAtMost(max)
+	if s == model.TTFT && ttftLeavesOut(ty) != "" {
+		e2e, _ := ty.of(signalIndex[model.E2E])
+		o.Share = sureOf(o.Share, e2e.ShareAtMost(max))
+	}
 	o.Verdict = verdict(o.Share, h.N())
 	return o
+}
+
+// sureOf is the share of first tokens in time where the TTFT clock starts late:
+// what it gives is the most there can be, and whoever had the whole answer in
+// time is the least.
+func sureOf(ttft, e2e model.Share) model.Share {
+	ttft.Point = model.Reading{}
+	ttft.Lo = e2e.Lo
+	if lo, ok := e2e.Lo.Get(); ok {
+		ttft.Lo = model.Of(min(lo, ttft.Hi.Value))
+	}
+	return ttft
 }
 
 func verdict(s model.Share, n float64) model.Verdict {
@@ -301,11 +317,24 @@ func (w *workflow) missing(ty *tally) []model.Signal {
 		for _, t := range w.targets {
 			everywhere = everywhere && t.lacks(s.Signal)
 		}
-		if everywhere {
+		if everywhere || ty.withholds(s.Signal) {
 			out = append(out, s.Signal)
 		}
 	}
 	return out
+}
+
+// withholds reports whether a server that counts its answers gives none of one
+// of the latencies that always show. Its dialect may not call that missing: no
+// release of the engine, or not this one, ever had it.
+func (t *tally) withholds(s model.Signal) bool {
+	switch s {
+	case model.TTFT, model.ITL, model.TPOT:
+		return !t.exported[signalIndex[s]] &&
+			(t.exported[signalIndex[model.OutputTokens]] || t.exported[signalIndex[model.Finished]])
+	default:
+		return false
+	}
 }
 
 func (t *target) lacks(s model.Signal) bool {
