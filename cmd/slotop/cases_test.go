@@ -78,14 +78,14 @@ func is(t *testing.T, what string, r model.Reading, want, within float64) {
 	}
 }
 
-func says(t *testing.T, what, text, want string) {
+func says(t testing.TB, what, text, want string) {
 	t.Helper()
 	if !strings.Contains(text, want) {
 		t.Errorf("%s does not say %q:\n%s", what, want, text)
 	}
 }
 
-func saysNot(t *testing.T, what, text, never string) {
+func saysNot(t testing.TB, what, text, never string) {
 	t.Helper()
 	if strings.Contains(text, never) {
 		t.Errorf("%s says %q:\n%s", what, never, text)

@@ -18,7 +18,7 @@ type core struct {
 	fold *fleet.Fleet
 	tape *tape.Writer // nil: not recording
 	fail error        // of the tape: recording stopped, watching goes on
-	box  mailbox
+	box  *mailbox
 	last model.Instant
 }
 
@@ -28,7 +28,7 @@ func newCore(c fleet.Config) (*core, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &core{fold: f}, nil
+	return &core{fold: f, box: newMailbox()}, nil
 }
 
 // take is what sources emit to.
@@ -62,9 +62,20 @@ func (c *core) setWindow(w time.Duration) {
 
 // mailbox holds the newest frame only: a slow terminal skips frames, it never
 // delays a poll.
-type mailbox struct{ frame atomic.Pointer[model.Frame] }
+type mailbox struct {
+	frame atomic.Pointer[model.Frame]
+	news  chan struct{} // something is new; nil where nobody waits for it
+}
 
-func (b *mailbox) put(f *model.Frame) { b.frame.Store(f) }
+func newMailbox() *mailbox { return &mailbox{news: make(chan struct{}, 1)} }
+
+func (b *mailbox) put(f *model.Frame) {
+	b.frame.Store(f)
+	select {
+	case b.news <- struct{}{}:
+	default:
+	}
+}
 
 func (b *mailbox) latest() *model.Frame { return b.frame.Load() }
 

@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"time"
 
-	tea "charm.land/bubbletea/v2"
 	"golang.org/x/term"
 
 	"slotop/model/fleet"
@@ -38,8 +36,8 @@ func (a *app) watch(ctx context.Context, args []string) error {
 	if err != nil {
 		return errors.Join(err, sources.CloseAll(opened))
 	}
-	screen := tui.Options{Latest: c.box.latest, Targets: targetsOf(opened), Every: every, Window: c.setWindow}
-	return a.show(ctx, s, screen, func(ctx context.Context) error {
+	screen := tui.Options{Targets: targetsOf(opened), Every: every, Window: c.setWindow}
+	return a.show(ctx, s, c.box, screen, func(ctx context.Context) error {
 		return sources.Run(ctx, opened, sources.RunOptions{Every: every, Timeout: s.timeout, Seed: seed()}, c.take)
 	})
 }
@@ -71,10 +69,10 @@ func (a *app) play(ctx context.Context, s settings, open func() (io.ReadCloser, 
 	if err != nil {
 		return err
 	}
-	var box mailbox
-	p := newPlayer(open, s.window, first(a.flags.speed, 1), &box)
-	screen := tui.Options{Latest: box.latest, Targets: header.Targets, Every: header.Every, Window: p.setWindow, Replay: p}
-	return a.show(ctx, s, screen, func(ctx context.Context) error { return p.run(ctx, index.Duration()) })
+	box := newMailbox()
+	p := newPlayer(open, s.window, first(a.flags.speed, 1), box)
+	screen := tui.Options{Targets: header.Targets, Every: header.Every, Window: p.setWindow, Replay: p}
+	return a.show(ctx, s, box, screen, func(ctx context.Context) error { return p.run(ctx, index.Duration()) })
 }
 
 // survey reads what a tape is of and how long it is.
@@ -105,14 +103,12 @@ func (a *app) needTerminal() error {
 }
 
 // show draws the screen while beside feeds it.
-func (a *app) show(ctx context.Context, s settings, opt tui.Options, beside func(context.Context) error) error {
+func (a *app) show(ctx context.Context, s settings, box *mailbox, opt tui.Options, beside func(context.Context) error) error {
 	set, err := loadThemes()
 	if err != nil {
 		return usageError(err)
 	}
-	opt.Tick = func(d time.Duration) tea.Cmd {
-		return tea.Tick(d, func(t time.Time) tea.Msg { return tui.TickMsg{At: t} })
-	}
+	opt.Latest, opt.Tick = box.latest, (&beat{news: box.news}).tick
 	opt.Themes, opt.Theme = set, s.theme
 	opt.ASCII = s.ascii || asciiOnly()
 	_, opt.NoColour = os.LookupEnv("NO_COLOR")
@@ -121,11 +117,12 @@ func (a *app) show(ctx context.Context, s settings, opt tui.Options, beside func
 		return usageError(err)
 	}
 	t := &terminal{in: a.in, out: a.screen}
-	err = t.show(ctx, m, func(ctx context.Context) {
+	model, collect := drilled(m, func(ctx context.Context) {
 		if err := beside(ctx); err != nil && ctx.Err() == nil {
 			t.end(err, "")
 		}
 	})
+	err = t.show(ctx, model, collect)
 	if code := t.report(a.err, err); code != exitOK {
 		return &withCode{code: code}
 	}

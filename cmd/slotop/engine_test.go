@@ -1,0 +1,98 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"slotop/sources/sim"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// engineServer is a server on this machine whose page moves as a real engine's:
+// the simulator's, some virtual time further on each poll.
+type engineServer struct {
+	*httptest.Server
+	polls atomic.Int64
+	last  atomic.Int64 // when the last poll was answered, in ns
+
+	mu      sync.Mutex
+	sim     *sim.Sim
+	step    time.Duration // virtual time between two polls
+	now     time.Duration
+	page    []byte
+	replace func() string // another page; nil: the simulator's
+}
+
+// warm is the virtual age of a new engine: its histograms are not empty.
+const warm = 2 * time.Minute
+
+func newEngine(tb testing.TB) *engineServer {
+	tb.Helper()
+	service, err := sim.New(sim.Options{Seed: 7})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	e := &engineServer{sim: service, step: time.Second, now: warm}
+	e.Server = httptest.NewServer(e)
+	tb.Cleanup(e.Close)
+	return e
+}
+
+// ServeHTTP implements http.Handler.
+func (e *engineServer) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.polls.Add(1)
+	e.last.Store(time.Now().UnixNano())
+	w.Header().Set("Content-Type", "text/plain; version=0.0.4")
+	if e.replace != nil {
+		_, _ = w.Write([]byte(e.replace()))
+		return
+	}
+	_, _ = w.Write(e.next())
+}
+
+// next is the page one step further.
+func (e *engineServer) next() []byte {
+	e.now += e.step
+	e.sim.Advance(e.now)
+	e.page, _ = e.sim.Replicas()[0].Page(e.page[:0])
+	return e.page
+}
+
+func (e *engineServer) address() string { return strings.TrimPrefix(e.URL, "http://") }
+
+// still makes the page stand still.
+func (e *engineServer) still() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	page := string(e.next())
+	e.replace = func() string { return page }
+}
+
+// polled waits for a number of polls.
+func (e *engineServer) polled(tb testing.TB, n int64) {
+	tb.Helper()
+	deadline := time.After(patience)
+	for e.polls.Load() < n {
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-deadline:
+			tb.Fatalf("%d polls, waited for %d", e.polls.Load(), n)
+		}
+	}
+}
+
+// quiet reports whether no poll comes for longer than the poll interval.
+func (e *engineServer) quiet() bool {
+	before := e.polls.Load()
+	<-time.After(1200 * time.Millisecond)
+	return e.polls.Load() == before
+}
