@@ -42,10 +42,9 @@ type Model struct {
 	basic bool // 16 colours
 	inks  *panes.Inks
 
-	ranking *panes.Ranking
-	keys    *[]panes.KeyHelp
-	drawn   drawing
-	kept    []kept
+	keys  *[]panes.KeyHelp
+	drawn drawing
+	kept  []kept
 }
 
 var _ tea.Model = (*Model)(nil)

@@ -57,9 +57,6 @@ const (
 // draw returns the screen, the kept one where nothing changed.
 func (m *Model) draw() string {
 	f := m.frame()
-	if m.ranking == nil || m.drawn.frame != f {
-		m.ranking = panes.NewRanking(f)
-	}
 	d := drawing{
 		frame: f, size: m.size, look: m.look(), body: m.body(f), scroll: m.scroll,
 		header: panes.Header{Status: m.status(f)},
@@ -75,7 +72,7 @@ func (m *Model) draw() string {
 }
 
 func (m *Model) look() panes.Look {
-	return panes.Look{Inks: m.inks, ASCII: m.opt.ASCII, View: m.view, Ranking: m.ranking}
+	return panes.Look{Inks: m.inks, ASCII: m.opt.ASCII, View: m.view}
 }
 
 func (m *Model) body(f *model.Frame) body {

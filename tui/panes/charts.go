@@ -78,8 +78,7 @@ func (Charts) Render(f *model.Frame, size layout.Size, look Look) string {
 // arrange chooses the charts for the room: one; the chosen workflow's latency
 // side by side over its flow and load; a row of charts for each workflow.
 func arrange(f *model.Frame, size layout.Size, look Look) [][]graph {
-	order := look.ranked(f)
-	w := chosen(f, order, look)
+	w := chosenOne(f, look)
 	if w == nil {
 		return nil
 	}
@@ -97,7 +96,7 @@ func arrange(f *model.Frame, size layout.Size, look Look) [][]graph {
 	case across == 2:
 		return [][]graph{{{w, graphTTFT}, {w, graphToken}}}
 	default:
-		return multiples(order, w, down)
+		return multiples(f, w, down)
 	}
 }
 
@@ -111,17 +110,20 @@ func stack(w *model.WorkflowView, n int) [][]graph {
 }
 
 // multiples is a row of charts for each workflow, the chosen one first.
-func multiples(order []ranked, w *model.WorkflowView, down int) [][]graph {
+func multiples(f *model.Frame, w *model.WorkflowView, down int) [][]graph {
 	row := func(w *model.WorkflowView) []graph {
 		return []graph{{w, graphTTFT}, {w, graphToken}, {w, graphFlow}}
 	}
 	out := [][]graph{row(w)}
-	for _, r := range order {
-		if r.w != w && len(out) < down {
-			out = append(out, row(r.w))
+	for i := range f.Workflows {
+		if len(out) == down {
+			break
+		}
+		if other := &f.Workflows[i]; other != w {
+			out = append(out, row(other))
 		}
 	}
-	if len(out) < down && len(order) == 1 {
+	if len(out) < down && len(f.Workflows) == 1 {
 		out = append(out, []graph{{w, graphLoad}})
 	}
 	return out

@@ -238,7 +238,7 @@ func imbalance(f *model.Frame) string {
 
 // TargetsOf lists the targets of the chosen workflow, worst first.
 func TargetsOf(f *model.Frame, look Look) []model.TargetID {
-	w := chosen(f, look.ranked(f), look)
+	w := chosenOne(f, look)
 	if w == nil {
 		return nil
 	}

@@ -43,12 +43,11 @@ const recent = 10 * time.Minute
 
 // headlines is what there is to say, the most urgent first.
 func headlines(f *model.Frame, look Look) [][]part {
-	order := look.ranked(f)
 	var out [][]part
 	if down := inCondition(f, down); len(down) == len(f.Targets) && len(down) > 0 {
 		return append(out, allDown(f, down, look), faultSummary(down, look))
 	}
-	out = append(out, first(f, order, look)...)
+	out = append(out, first(f, look)...)
 	out = append(out, targetTrouble(f, look)...)
 	return append(out, restarts(f, look)...)
 }
@@ -64,22 +63,22 @@ func inCondition(f *model.Frame, c condition) []*model.TargetView {
 }
 
 // first is the line about the workflow that hurts most, and its evidence.
-func first(f *model.Frame, order []ranked, look Look) [][]part {
-	if len(order) == 0 {
+func first(f *model.Frame, look Look) [][]part {
+	if len(f.Workflows) == 0 {
 		return [][]part{nothingServed(f, look)}
 	}
-	worst := order[0]
-	switch {
-	case worst.cond.hurts():
-		return hurt(f, order, look)
-	case worst.cond == undecided:
-		return [][]part{append(title(worst, look, ""), undecidedWhy(worst.w, look)...)}
-	case worst.cond == cannot:
-		return [][]part{append(title(worst, look, ""), say(1, themes.Muted, cannotWhy(worst.w)))}
-	case worst.cond == asking:
+	worst := &f.Workflows[0]
+	switch c := of(worst); {
+	case c.hurts():
+		return hurt(f, look)
+	case c == undecided:
+		return [][]part{append(title(worst, look, ""), undecidedWhy(worst, look)...)}
+	case c == cannot:
+		return [][]part{append(title(worst, look, ""), say(1, themes.Muted, cannotWhy(worst)))}
+	case c == asking:
 		return [][]part{measuring(worst, look)}
 	default:
-		return [][]part{calm(order, look)}
+		return [][]part{calm(f, look)}
 	}
 }
 
@@ -92,43 +91,42 @@ func nothingServed(f *model.Frame, look Look) []part {
 }
 
 // title is "▲ chat BREACHED for 4 min".
-func title(r ranked, look Look, since string) []part {
-	role := conditionTable[r.cond].role
+func title(w *model.WorkflowView, look Look, since string) []part {
+	role := conditionTable[of(w)].role
 	segs := []seg{
-		{role, look.mark(r.cond) + " "},
-		{themes.Strong, look.foreign(r.w.Name, 40)},
+		{role, look.mark(of(w)) + " "},
+		{themes.Strong, look.foreign(w.Name, 40)},
 		{themes.Text, " "},
-		{role, word(r.w, r.cond)},
+		{role, word(w)},
 		{themes.Text, since},
 	}
 	return []part{{segs: segs}}
 }
 
-func hurt(f *model.Frame, order []ranked, look Look) [][]part {
-	worst := order[0]
+func hurt(f *model.Frame, look Look) [][]part {
+	worst := &f.Workflows[0]
 	since := ""
-	if !worst.w.Since.IsZero() {
-		if d := f.At.Sub(worst.w.Since); d >= time.Second {
+	if !worst.Since.IsZero() {
+		if d := f.At.Sub(worst.Since).Truncate(time.Second); d > 0 {
 			since = " for " + look.span(d)
 		}
 	}
 	head := title(worst, look, since)
-	if n := others(order); n > 0 {
+	if n := others(f); n > 0 {
 		head = append(head, say(3, themes.Warn, fmt.Sprintf("%d more below", n)))
 	}
 	out := [][]part{head}
-	if worst.cond == breached {
-		out = append(out, evidence(worst.w, look))
+	if of(worst) == breached {
+		out = append(out, evidence(worst, look))
 	}
 	return out
 }
 
-func others(order []ranked) int {
+// others counts the workflows beside the worst that hurt too.
+func others(f *model.Frame) int {
 	n := 0
-	for _, r := range order[1:] {
-		if r.cond.hurts() {
-			n++
-		}
+	for n+1 < len(f.Workflows) && of(&f.Workflows[n+1]).hurts() {
+		n++
 	}
 	return n
 }
@@ -181,10 +179,10 @@ func cannotWhy(w *model.WorkflowView) string {
 	return strings.Join(missing, " and ") + " not exported by this server"
 }
 
-func measuring(r ranked, look Look) []part {
+func measuring(w *model.WorkflowView, look Look) []part {
 	return []part{
 		{segs: []seg{
-			{themes.Muted, look.mark(asking) + " "}, {themes.Strong, look.foreign(r.w.Name, 40)},
+			{themes.Muted, look.mark(asking) + " "}, {themes.Strong, look.foreign(w.Name, 40)},
 			{themes.Text, " answers"},
 		}},
 		say(1, themes.Muted, "rates and percentiles need a second poll"),
@@ -192,38 +190,41 @@ func measuring(r ranked, look Look) []part {
 }
 
 // calm is the line of a screen on which nothing needs doing.
-func calm(order []ranked, look Look) []part {
-	counts := map[condition]int{}
-	for _, r := range order {
-		counts[r.cond]++
+func calm(f *model.Frame, look Look) []part {
+	n := 0
+	for i := range f.Workflows {
+		if of(&f.Workflows[i]) == met {
+			n++
+		}
 	}
-	n := counts[met]
 	if n == 0 {
 		return []part{{segs: []seg{{themes.Text, look.mark(quiet) + " no traffic"}}}}
 	}
 	head := fmt.Sprintf("all %d workflows met", n)
-	if n == 1 && len(order) == 1 {
-		head = look.foreign(order[0].w.Name, 40) + " met"
-	} else if n < len(order) {
-		head = fmt.Sprintf("%d of %d workflows met, the others without traffic", n, len(order))
+	switch all := len(f.Workflows); {
+	case all == 1:
+		head = look.foreign(f.Workflows[0].Name, 40) + " met"
+	case n < all:
+		head = fmt.Sprintf("%d of %d workflows met, the others without traffic", n, all)
 	}
 	out := []part{{segs: []seg{{themes.OK, look.mark(met) + " "}, {themes.Strong, head}}}}
-	return append(out, nearest(order, look))
+	return append(out, nearest(f, look))
 }
 
 // nearest names the objective that is closest to being missed.
-func nearest(order []ranked, look Look) part {
+func nearest(f *model.Frame, look Look) part {
 	var w *model.WorkflowView
 	var at model.ObjectiveView
 	var most float64
-	for _, r := range order {
-		for _, o := range r.w.Objectives {
-			d := distOf(r.w, o.Metric)
+	for i := range f.Workflows {
+		r := &f.Workflows[i]
+		for _, o := range r.Objectives {
+			d := distOf(r, o.Metric)
 			if d == nil || o.Verdict != model.Met || o.MaxS <= 0 {
 				continue
 			}
 			if v := d.P95.Value.Value / o.MaxS; d.P95.Value.OK() && v > most {
-				w, at, most = r.w, o, v
+				w, at, most = r, o, v
 			}
 		}
 	}
@@ -231,7 +232,7 @@ func nearest(order []ranked, look Look) part {
 		return part{}
 	}
 	text := metricTitle(at.Metric) + " p95 " + look.estimate(distOf(w, at.Metric).P95) + " of " + unit.Limit(at.MaxS)
-	if len(order) > 1 {
+	if len(f.Workflows) > 1 {
 		text = "nearest: " + look.foreign(w.Name, 24) + " " + text
 	}
 	return say(2, themes.Muted, text)

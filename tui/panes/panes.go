@@ -25,10 +25,9 @@ var All = []Pane{Headline{}, Workflows{}, Charts{}, Queue{}, Engines{}, Fleet{},
 
 // Look is how to draw, and what the viewer chose to see. It is comparable.
 type Look struct {
-	Inks    *Inks
-	ASCII   bool
-	View    View
-	Ranking *Ranking // of the frame to draw; without it each pane ranks for itself
+	Inks  *Inks
+	ASCII bool
+	View  View
 }
 
 // View is what the viewer chose.

@@ -31,7 +31,7 @@ const meterCells = 12
 
 // Render draws the lines.
 func (Queue) Render(f *model.Frame, size layout.Size, look Look) string {
-	w := chosen(f, look.ranked(f), look)
+	w := chosenOne(f, look)
 	if w == nil || size.H <= 0 {
 		return ""
 	}

@@ -35,7 +35,7 @@ func (r Rule) Render(f *model.Frame, size layout.Size, look Look) string {
 	case r.Kind == AboveWorkflows && assumed(f):
 		return look.rule(size.W, nil, say(1, themes.Muted, "objectives are assumed"))
 	case r.Kind == AboveLoad:
-		if w := chosen(f, look.ranked(f), look); w != nil {
+		if w := chosenOne(f, look); w != nil {
 			return look.rule(size.W, []seg{{themes.Strong, "LOAD"}, {themes.Muted, " " + look.foreign(w.Name, 24)}})
 		}
 	}

@@ -2,7 +2,6 @@ package panes
 
 import (
 	"fmt"
-	"slices"
 
 	"slotop/model"
 	"slotop/themes"
@@ -87,66 +86,23 @@ func targetWord(c condition) string {
 	}
 }
 
-// judge is what a workflow is in.
-func judge(w *model.WorkflowView) condition {
-	if w.Replicas.Fresh == 0 && w.Replicas.Total > 0 || w.State == model.Stalled {
-		if c := stateCondition(w.State); c <= stale || c == asking {
-			return c
-		}
-	}
-	c := verdictOf(w)
-	if c > partly && w.Replicas.Fresh < w.Replicas.Total {
-		return partly
-	}
-	return c
+// workflowConditions translates the fold's word for a workflow.
+var workflowConditions = map[model.Condition]condition{
+	model.IsDown: down, model.IsStalled: stalled, model.IsStale: stale, model.IsMissed: breached, model.IsPartial: partly,
+	model.IsUndecided: undecided, model.IsBlind: cannot, model.IsStarting: asking, model.IsMet: met, model.IsQuiet: quiet,
 }
 
-func stateCondition(s model.State) condition {
-	return conditionOf(&model.TargetView{State: s})
-}
-
-// verdictOf folds the verdicts of the objectives into one: a missed one
-// decides, then an undecided one; what cannot be computed speaks last.
-func verdictOf(w *model.WorkflowView) condition {
-	worst := asking
-	for _, o := range w.Objectives {
-		switch c := objectiveCondition(w, o); {
-		case c == breached:
-			return breached
-		case c == undecided, worst == undecided:
-			worst = undecided
-		case c == met, worst == met:
-			worst = met
-		case c == quiet, worst == quiet:
-			worst = quiet
-		case c == cannot:
-			worst = cannot
-		}
+// of is what a workflow is in. A word that is not known yet claims nothing.
+func of(w *model.WorkflowView) condition {
+	if c, ok := workflowConditions[w.Condition]; ok {
+		return c
 	}
-	return worst
-}
-
-func objectiveCondition(w *model.WorkflowView, o model.ObjectiveView) condition {
-	switch o.Verdict {
-	case model.Missed:
-		return breached
-	case model.Undecided:
-		return undecided
-	case model.Met:
-		return met
-	case model.NoData:
-		return quiet
-	default:
-		if o.Metric != "" && distOf(w, o.Metric) == nil && !slices.Contains(w.Missing, signalOf(o.Metric)) {
-			return asking
-		}
-		return cannot
-	}
+	return asking
 }
 
 // word is the workflow's state in words.
-func word(w *model.WorkflowView, c condition) string {
-	switch c {
+func word(w *model.WorkflowView) string {
+	switch c := of(w); c {
 	case partly:
 		return fmt.Sprintf("%d of %d up", w.Replicas.Fresh, w.Replicas.Total)
 	case down:
@@ -196,69 +152,31 @@ func tokenMetric(w *model.WorkflowView) string {
 	return "tpot"
 }
 
-// ranked is a workflow with its place.
-type ranked struct {
-	w    *model.WorkflowView
-	cond condition
-}
-
-// rank orders the workflows worst first; equals keep the frame's order.
-func rank(f *model.Frame) []ranked {
-	var count [conditions + 1]int
-	conds := make([]condition, len(f.Workflows))
-	for i := range f.Workflows {
-		conds[i] = judge(&f.Workflows[i])
-		count[conds[i]+1]++
-	}
-	for c := 1; c < len(count); c++ {
-		count[c] += count[c-1]
-	}
-	out := make([]ranked, len(conds))
-	for i, c := range conds {
-		out[count[c]] = ranked{&f.Workflows[i], c}
-		count[c]++
-	}
-	return out
-}
-
-// Ranking is the order of a frame's workflows, worst first: made once a frame,
-// because there may be fifty thousand of them.
-type Ranking struct {
-	frame *model.Frame
-	rows  []ranked
-}
-
-// NewRanking ranks the workflows of a frame.
-func NewRanking(f *model.Frame) *Ranking { return &Ranking{f, rank(f)} }
-
-// ranked is the frame's workflows, worst first.
-func (k Look) ranked(f *model.Frame) []ranked {
-	if k.Ranking != nil && k.Ranking.frame == f {
-		return k.Ranking.rows
-	}
-	return rank(f)
-}
-
-// WorkflowOrder lists the names of the workflows as the overview shows them.
+// WorkflowOrder lists the names of the workflows as the overview shows them: in
+// the frame's order, worst first.
 func WorkflowOrder(f *model.Frame) []string {
-	order := rank(f)
-	names := make([]string, len(order))
-	for i, r := range order {
-		names[i] = r.w.Name
+	names := make([]string, len(f.Workflows))
+	for i := range f.Workflows {
+		names[i] = f.Workflows[i].Name
 	}
 	return names
 }
 
-// chosen is the workflow under the cursor, the worst one without a choice, nil
-// when there is none.
-func chosen(f *model.Frame, order []ranked, look Look) *model.WorkflowView {
+// chosen is the place of the workflow under the cursor, of the worst one without
+// a choice, -1 when there is none.
+func chosen(f *model.Frame, look Look) int {
 	for i := range f.Workflows {
-		if look.View.Workflow != "" && f.Workflows[i].Name == look.View.Workflow {
-			return &f.Workflows[i]
+		if look.View.Workflow == "" || f.Workflows[i].Name == look.View.Workflow {
+			return i
 		}
 	}
-	if len(order) > 0 {
-		return order[0].w
+	return min(len(f.Workflows), 1) - 1
+}
+
+// chosenOne is the workflow under the cursor, nil when there is none.
+func chosenOne(f *model.Frame, look Look) *model.WorkflowView {
+	if i := chosen(f, look); i >= 0 {
+		return &f.Workflows[i]
 	}
 	return nil
 }

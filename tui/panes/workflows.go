@@ -27,19 +27,13 @@ func (Workflows) Render(f *model.Frame, size layout.Size, look Look) string {
 	if size.H <= 0 {
 		return ""
 	}
-	order := look.ranked(f)
-	at := 0
-	sel := chosen(f, order, look)
-	for i, r := range order {
-		if r.w == sel {
-			at = i
-		}
-	}
-	from, to, more := visible(len(order), at, size.H-1)
-	t := fit(workflowColumns(f, order[from:to], size.W, look), size.W-1)
+	at := chosen(f, look)
+	from, to, more := visible(len(f.Workflows), at, size.H-1)
+	t := fit(workflowColumns(f, f.Workflows[from:to], size.W, look), size.W-1)
 	out := []string{t.head(look)}
-	for _, r := range order[from:to] {
-		out = append(out, t.row(r, r.cond, r.w == sel && look.View.Workflow != "", look))
+	for i := from; i < to; i++ {
+		w := &f.Workflows[i]
+		out = append(out, t.row(w, of(w), i == at && look.View.Workflow != "", look))
 	}
 	if more > 0 {
 		out = append(out, look.line(size.W).pad(indent).put(themes.Muted, fmt.Sprintf("+ %d more", more)).String())
@@ -60,34 +54,34 @@ func visible(n, at, h int) (from, to, more int) {
 
 // workflowColumns is the table's columns for the rows shown: the metric per token
 // is what the frame's workflows have.
-func workflowColumns(f *model.Frame, shown []ranked, w int, look Look) []column[ranked] {
+func workflowColumns(f *model.Frame, shown []model.WorkflowView, w int, look Look) []column[*model.WorkflowView] {
 	tpot, itl := workflowTokens(f)
 	token, tokenW := tokenTitle(tpot, itl, w)
 	longest := 0
-	for _, r := range shown {
-		longest = max(longest, cells(unit.Escape(r.w.Name, look.ASCII)))
+	for i := range shown {
+		longest = max(longest, cells(unit.Escape(shown[i].Name, look.ASCII)))
 	}
-	return []column[ranked]{
-		{title: "WORKFLOW", min: leastName(longest, w), max: nameWidth(longest), left: true, draw: func(r ranked, w int, k Look) cell {
-			return cell{themes.Strong, k.foreign(r.w.Name, w)}
+	return []column[*model.WorkflowView]{
+		{title: "WORKFLOW", min: leastName(longest, w), max: nameWidth(longest), left: true, draw: func(r *model.WorkflowView, w int, k Look) cell {
+			return cell{themes.Strong, k.foreign(r.Name, w)}
 		}},
 		{title: "STATE", min: 9, max: 10, left: true, draw: drawState},
 		{title: "SINCE", min: 5, drop: 5, left: true, draw: drawSince},
-		{title: "REQ/S", min: 6, drop: 4, draw: func(r ranked, w int, k Look) cell {
-			return k.rate(r.w.Requests.PerSecond, w)
+		{title: "REQ/S", min: 6, drop: 4, draw: func(r *model.WorkflowView, w int, k Look) cell {
+			return k.rate(r.Requests.PerSecond, w)
 		}},
-		{title: "TTFT p95", min: 8, draw: func(r ranked, w int, k Look) cell { return k.against(r.w, "ttft", w) }},
-		{title: "SLO", min: 6, drop: 3, draw: func(r ranked, w int, k Look) cell { return k.bound(r.w, "ttft") }},
-		{title: token, min: tokenW, draw: func(r ranked, w int, k Look) cell { return k.token(r.w, w, token) }},
-		{title: "SLO", min: 6, drop: 3, draw: func(r ranked, _ int, k Look) cell { return k.bound(r.w, tokenMetric(r.w)) }},
-		{title: "E2E p95", min: 8, drop: 9, draw: func(r ranked, w int, k Look) cell { return k.against(r.w, "e2e", w) }},
+		{title: "TTFT p95", min: 8, draw: func(r *model.WorkflowView, w int, k Look) cell { return k.against(r, "ttft", w) }},
+		{title: "SLO", min: 6, drop: 3, draw: func(r *model.WorkflowView, w int, k Look) cell { return k.bound(r, "ttft") }},
+		{title: token, min: tokenW, draw: func(r *model.WorkflowView, w int, k Look) cell { return k.token(r, w, token) }},
+		{title: "SLO", min: 6, drop: 3, draw: func(r *model.WorkflowView, _ int, k Look) cell { return k.bound(r, tokenMetric(r)) }},
+		{title: "E2E p95", min: 8, drop: 9, draw: func(r *model.WorkflowView, w int, k Look) cell { return k.against(r, "e2e", w) }},
 		{title: "n", min: 6, drop: 6, draw: drawN},
-		{title: "RUN", min: 5, drop: 8, draw: func(r ranked, w int, k Look) cell { return k.count(r.w.Requests.Running, w) }},
-		{title: "WAIT", min: 5, drop: 7, draw: func(r ranked, w int, k Look) cell { return k.count(r.w.Requests.Waiting, w) }},
-		{title: "KV", min: 5, drop: 9, draw: func(r ranked, w int, k Look) cell { return k.ratio(r.w.KVCacheUsage, w) }},
-		{title: "HIT", min: 5, drop: 10, draw: func(r ranked, w int, k Look) cell { return k.ratio(r.w.PrefixCacheHit, w) }},
-		{title: "OUT tok/s", min: 9, drop: 8, draw: func(r ranked, w int, k Look) cell {
-			return k.rate(r.w.Tokens.OutputPerSecond, w)
+		{title: "RUN", min: 5, drop: 8, draw: func(r *model.WorkflowView, w int, k Look) cell { return k.count(r.Requests.Running, w) }},
+		{title: "WAIT", min: 5, drop: 7, draw: func(r *model.WorkflowView, w int, k Look) cell { return k.count(r.Requests.Waiting, w) }},
+		{title: "KV", min: 5, drop: 9, draw: func(r *model.WorkflowView, w int, k Look) cell { return k.ratio(r.KVCacheUsage, w) }},
+		{title: "HIT", min: 5, drop: 10, draw: func(r *model.WorkflowView, w int, k Look) cell { return k.ratio(r.PrefixCacheHit, w) }},
+		{title: "OUT tok/s", min: 9, drop: 8, draw: func(r *model.WorkflowView, w int, k Look) cell {
+			return k.rate(r.Tokens.OutputPerSecond, w)
 		}},
 		{title: "TTFT p95, 15 MIN", min: 24, drop: 12, left: true, draw: drawTrend},
 	}
@@ -117,39 +111,40 @@ func workflowTokens(f *model.Frame) (tpot, itl bool) {
 	return tpot, itl
 }
 
-func drawState(r ranked, w int, look Look) cell {
-	text := word(r.w, r.cond)
-	if cells(text) > w && r.cond == cannot {
+func drawState(r *model.WorkflowView, w int, look Look) cell {
+	c := of(r)
+	text := word(r)
+	if c == cannot && cells(text) > w {
 		text = "cannot"
 	}
-	return cell{conditionTable[r.cond].role, look.cut(text, w)}
+	return cell{conditionTable[c].role, look.cut(text, w)}
 }
 
-func drawSince(r ranked, _ int, _ Look) cell {
-	if r.w.Since.IsZero() || r.cond == met || r.cond == quiet {
+func drawSince(r *model.WorkflowView, _ int, _ Look) cell {
+	if c := of(r); r.Since.IsZero() || c == met || c == quiet {
 		return cell{}
 	}
-	return cell{themes.Muted, r.w.Since.Wall.UTC().Format("15:04")}
+	return cell{themes.Muted, r.Since.Wall.UTC().Format("15:04")}
 }
 
 // drawTrend is the course of the p95: it shows at a glance which rows moved.
-func drawTrend(r ranked, w int, look Look) cell {
-	if r.w.History == nil {
+func drawTrend(r *model.WorkflowView, w int, look Look) cell {
+	if r.History == nil {
 		return cell{}
 	}
-	values := r.w.History.TTFT.P95
-	values = values[max(len(values)-int(longest/max(r.w.History.Step, 1)), 0):]
+	values := r.History.TTFT.P95
+	values = values[max(len(values)-int(longest/max(r.History.Step, 1)), 0):]
 	most := chart.Largest(values)
-	if o, ok := objectiveFor(r.w, "ttft"); ok {
+	if o, ok := objectiveFor(r, "ttft"); ok {
 		most = max(most, o.MaxS) // far below its objective a line lies low
 	}
 	return cell{themes.Low, chart.Spark(values, w, most, look.ASCII)}
 }
 
-func drawN(r ranked, w int, look Look) cell {
-	d := r.w.TTFT
+func drawN(r *model.WorkflowView, w int, look Look) cell {
+	d := r.TTFT
 	if d == nil {
-		d = distOf(r.w, tokenMetric(r.w))
+		d = distOf(r, tokenMetric(r))
 	}
 	if d == nil {
 		return cell{themes.Muted, unit.None(look.ASCII)}

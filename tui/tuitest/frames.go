@@ -5,6 +5,7 @@ package tuitest
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"slotop/model"
@@ -93,7 +94,7 @@ func workflow(name string, perSecond, ttft, tpot float64, targets ...string) mod
 			objective("ttft", 1, 0.996, 0.996, model.Met), objective("tpot", 0.05, 0.989, 0.989, model.Met),
 		},
 		Targets: targets, Replicas: model.Replicas{Fresh: len(targets), Total: len(targets)},
-		State: model.Up, Since: ago(24 * time.Minute), History: past(ttft, tpot, perSecond, shapeCalm),
+		State: model.Up, Condition: model.IsMet, Since: ago(24 * time.Minute), History: past(ttft, tpot, perSecond, shapeCalm),
 	}
 }
 
@@ -147,6 +148,7 @@ func Breach() *model.Frame {
 	chat.Objectives = []model.ObjectiveView{
 		objective("ttft", 1, 0, 0.03, model.Missed), objective("tpot", 0.05, 0.02, 0.11, model.Missed),
 	}
+	chat.Condition = model.IsMissed
 	chat.Since, chat.History = ago(4*time.Minute+12*time.Second), past(7, 0.069, 17.2, shapeBreach)
 	sum := &f.Workflows[1]
 	sum.TTFT = dist(36, 2.1, 3.2, 2.5, 5)
@@ -154,6 +156,7 @@ func Breach() *model.Frame {
 	sum.Objectives = []model.ObjectiveView{
 		objective("ttft", 3, 0.62, 0.96, model.Undecided), objective("tpot", 0.075, 0.97, 0.97, model.Met),
 	}
+	sum.Condition = model.IsUndecided
 	sum.Since, sum.History = ago(2*time.Minute+40*time.Second), past(3.2, 0.066, 0.6, shapeBreach)
 	for i := range f.Targets {
 		t := &f.Targets[i]
@@ -185,7 +188,7 @@ func Stale() *model.Frame {
 	}
 	for i := range f.Workflows {
 		w := &f.Workflows[i]
-		w.State, w.Since, w.Replicas.Fresh = model.Down, ago(19*time.Second), 0
+		w.State, w.Condition, w.Since, w.Replicas.Fresh = model.Down, model.IsDown, ago(19*time.Second), 0
 		w.Requests = model.Requests{}
 		w.Tokens = model.Tokens{}
 		w.TTFT, w.TPOT, w.ITL, w.E2E = nil, nil, nil, nil
@@ -222,7 +225,7 @@ func First() *model.Frame {
 	f := base()
 	f.At, f.CoveredS = start.Add(time.Second), model.Reading{}
 	w := model.WorkflowView{
-		Name: "acme/chat-70b", AssumedObjectives: true, State: model.Up, Since: start,
+		Name: "acme/chat-70b", AssumedObjectives: true, State: model.Up, Condition: model.IsStarting, Since: start,
 		Requests:     model.Requests{Running: model.Of(4), Waiting: model.Of(0)},
 		KVCacheUsage: model.Of(0.31), Targets: []string{"vllm-0:8000"}, Replicas: model.Replicas{Fresh: 1, Total: 1},
 		Objectives: []model.ObjectiveView{
@@ -244,30 +247,33 @@ func Mixed() *model.Frame {
 	calm := workflow("calm", 2, 0.2, 0.02, "a:8000", "b:8000")
 	breached := workflow("slow", 3, 2.2, 0.02, "a:8000")
 	breached.Objectives[0] = objective("ttft", 1, 0.81, 0.81, model.Missed)
+	breached.Condition = model.IsMissed
 	breached.Since, breached.History = ago(95*time.Second), past(2.2, 0.02, 3, shapeBreach)
 	wedged := workflow("wedged", 0, 0.2, 0.02, "w:8000")
-	wedged.State, wedged.Since = model.Stalled, ago(25*time.Second)
+	wedged.State, wedged.Condition, wedged.Since = model.Stalled, model.IsStalled, ago(25*time.Second)
 	wedged.Requests.Waiting, wedged.Requests.Running = model.Of(7), model.Of(0)
 	wedged.TTFT, wedged.TPOT = none(), none()
 	wedged.Objectives = []model.ObjectiveView{objective("ttft", 1, 0, 0, model.NoData), objective("tpot", 0.05, 0, 0, model.NoData)}
 	partial := workflow("half", 1, 0.2, 0.02, "a:8000", "d:8000")
-	partial.Replicas.Fresh = 1
+	partial.Replicas.Fresh, partial.Condition = 1, model.IsPartial
 	few := workflow("few", 0.05, 0.9, 0.02, "a:8000")
 	few.Objectives[0] = objective("ttft", 1, 0.67, 0.67, model.Undecided)
-	few.TTFT.N = 3
+	few.TTFT.N, few.Condition = 3, model.IsUndecided
 	still := workflow("still", 0, 0.2, 0.02, "i:8000")
+	still.Condition = model.IsQuiet
 	still.State, still.TTFT, still.TPOT, still.ITL, still.E2E = model.Idle, none(), none(), none(), none()
 	still.PrefixCacheHit = model.Missing(model.NoTraffic)
 	still.Objectives = wedged.Objectives
 	bare := workflow("bare", 1, 0.2, 0.02, "t:8000")
 	bare.TTFT, bare.TPOT, bare.ITL, bare.E2E = nil, nil, nil, nil
+	bare.Condition = model.IsBlind
 	bare.Missing = []model.Signal{model.TTFT, model.TPOT, model.ITL, model.E2E}
 	bare.KVCacheUsage, bare.PrefixCacheHit = model.Missing(model.Unsupported), model.Missing(model.Unsupported)
 	bare.Objectives = []model.ObjectiveView{objective("ttft", 1, 0, 0, model.CannotCompute), objective("tpot", 0.05, 0, 0, model.CannotCompute)}
 	gaps := workflow("gaps", 1, 0.3, 0.031, "l:8000")
 	gaps.TPOT, gaps.Objectives[1] = nil, objective("tpot", 0.05, 0, 0, model.CannotCompute)
 	gaps.Missing = []model.Signal{model.TPOT}
-	f.Workflows = []model.WorkflowView{calm, breached, wedged, partial, few, still, bare, gaps}
+	f.Workflows = []model.WorkflowView{wedged, breached, partial, few, bare, calm, gaps, still} // worst first
 	f.Targets = mixedTargets()
 	f.Alerts = []model.AlertView{{
 		ID: "stalled/w", Rule: "stalled", Target: "w:8000", State: "firing", Since: ago(25 * time.Second),
@@ -316,10 +322,11 @@ func Fleet(workflows, targets int) *model.Frame {
 		w.Name = fmt.Sprintf("user-%05d", i)
 		if i%20 == 7 {
 			w.Objectives = []model.ObjectiveView{objective("ttft", 1, 0.5, 0.5, model.Missed), shared.Objectives[1]}
-			w.Since = ago(5 * time.Minute)
+			w.Condition, w.Since = model.IsMissed, ago(5*time.Minute)
 		}
 		f.Workflows = append(f.Workflows, w)
 	}
+	slices.SortStableFunc(f.Workflows, func(a, b model.WorkflowView) int { return a.Condition.Rank() - b.Condition.Rank() })
 	for i := range targets {
 		t := target(fmt.Sprintf("vllm-%d.pool.example:8000", i), float64(i%40), float64(i%7), float64(i%100)/100)
 		if i%20 == 3 {
