@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"time"
 	"unicode/utf8"
 )
 
@@ -54,7 +55,10 @@ func (g *plotting) timeline() {
 		}
 		g.c.set(g.x0+x, g.h, r, g.Rule)
 	}
-	every := tickSpan(g.per * dotsAcross * 14) // room for 00:00:00 and air
+	every := tickSpan(g.per * dotsAcross * 10) // room for 00:00 and air
+	if every < time.Minute {
+		every = tickSpan(g.per * dotsAcross * 13) // for 00:00:00
+	}
 	free := 0
 	first := g.End.Add(-g.Span).Truncate(every)
 	for t := first; !t.After(g.End); t = t.Add(every) {

@@ -278,7 +278,7 @@ func TestScale(t *testing.T) {
 
 func TestSpanFor(t *testing.T) {
 	for history, want := range map[time.Duration]time.Duration{
-		0:                2 * time.Minute,
+		0:                30 * time.Second,
 		2 * time.Minute:  2 * time.Minute,
 		11 * time.Minute: 15 * time.Minute,
 		400 * time.Hour:  24 * time.Hour,

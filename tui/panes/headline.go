@@ -152,18 +152,24 @@ func evidence(w *model.WorkflowView, look Look) []part {
 	return append(out, say(3, themes.Muted, "promised "+promised), say(2, themes.Muted, "n "+samples(n)))
 }
 
+// undecidedWhy says which of two reasons it is: too few requests, or a bucket so
+// wide that the share may lie on either side of the promise.
 func undecidedWhy(w *model.WorkflowView, look Look) []part {
 	for _, o := range w.Objectives {
 		if o.Verdict != model.Undecided {
 			continue
 		}
-		text := metricTitle(o.Metric) + ": " + look.share(o.Share) + " within " + unit.Limit(o.MaxS) + ", promised " + unit.Percent(o.Target)
-		if d := distOf(w, o.Metric); d != nil {
-			text += ", n " + samples(d.N)
+		head := say(0, themes.Text, metricTitle(o.Metric)+": too few requests to judge")
+		if o.Share.Lo.Value < o.Target && o.Share.Hi.Value >= o.Target {
+			head = say(0, themes.Text, metricTitle(o.Metric)+": its bucket spans the promise")
 		}
-		return []part{say(1, themes.Muted, text)}
+		met := say(2, themes.Muted, look.share(o.Share)+" met "+unit.Limit(o.MaxS)+", promised "+unit.Percent(o.Target))
+		if d := distOf(w, o.Metric); d != nil {
+			return []part{head, met, say(1, themes.Muted, "n "+samples(d.N))}
+		}
+		return []part{head, met}
 	}
-	return nil
+	return []part{say(1, themes.Muted, "requests run, and none has ended in the window")}
 }
 
 func cannotWhy(w *model.WorkflowView) string {
