@@ -34,7 +34,7 @@ func calm() *model.Frame {
 			healthy("vllm-1:8000"),
 		},
 		Workflows: []model.WorkflowView{{
-			Name: "acme/chat-70b", AssumedObjectives: true, State: model.Up, Since: at(0),
+			Name: "acme/chat-70b", AssumedObjectives: true, State: model.Up, Condition: model.IsUndecided, Since: at(0),
 			Requests: model.Requests{
 				Started: model.Of(1034), Finished: model.Of(1032), PerSecond: model.Of(17.2), Running: model.Of(8),
 				Waiting: model.Of(0), Failed: model.Of(0), Cancelled: model.Of(0), Unaccounted: model.Of(0), Basis: model.OverWindow,
@@ -113,7 +113,7 @@ func incident() *model.Frame {
 	}
 	f.Targets = []model.TargetView{down, stalled, never, fresh, f.Targets[0]}
 	hostile := model.WorkflowView{
-		Name: "acme\x1b]0;owned\x07\x1b[2J\u202egnp.70b\r0 OK\u009b5m模型", State: model.Stalled, Since: at(13*time.Minute + 12*time.Second),
+		Name: "acme\x1b]0;owned\x07\x1b[2J\u202egnp.70b\r0 OK\u009b5m模型", State: model.Stalled, Condition: model.IsStalled, Since: at(13*time.Minute + 12*time.Second),
 		Requests: model.Requests{
 			Started: model.Of(7200), Finished: model.Of(3500), Running: model.Of(4), Waiting: model.Of(7), PerSecond: model.Of(0),
 			Failed: model.Missing(model.Unsupported), Unaccounted: model.Of(3696), Basis: model.SinceStart,

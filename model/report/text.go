@@ -100,7 +100,7 @@ func (p *page) workflows(flows []model.WorkflowView) {
 	gap, of := gapColumn(flows)
 	t := p.table(
 		column{head: "WORKFLOW"},
-		column{head: "STATE", min: 8, left: true},
+		column{head: "IS", min: widestCondition(flows), left: true},
 		column{head: "REQ/S", min: 5, drop: 3},
 		column{head: "TTFT p50", min: 8, drop: 5},
 		column{head: "TTFT p95", min: 8},
@@ -115,7 +115,7 @@ func (p *page) workflows(flows []model.WorkflowView) {
 		has := func(s model.Signal) bool { return !slices.Contains(w.Missing, s) }
 		d, signal := of(w)
 		p.row(t,
-			p.name(w.Name, t.name), stateWord(w.State),
+			p.name(w.Name, t.name), conditionWord(w),
 			p.cell(w.Requests.PerSecond, unit.Rate),
 			p.quantile(w.TTFT, p50, has(model.TTFT)),
 			p.quantile(w.TTFT, p95, has(model.TTFT)),
@@ -129,6 +129,22 @@ func (p *page) workflows(flows []model.WorkflowView) {
 	for i := range flows {
 		p.workflow(&flows[i])
 	}
+}
+
+// conditionWord is the word of the JSON, spelled for people.
+func conditionWord(w *model.WorkflowView) string {
+	if w.Condition == "" {
+		return "no data"
+	}
+	return strings.ReplaceAll(string(w.Condition), "_", " ")
+}
+
+func widestCondition(flows []model.WorkflowView) int {
+	n := 0
+	for i := range flows {
+		n = max(n, unit.Width(conditionWord(&flows[i])))
+	}
+	return n
 }
 
 // gapColumn chooses what the table shows of the time between tokens: ITL, or
@@ -145,7 +161,7 @@ func gapColumn(flows []model.WorkflowView) (string, func(*model.WorkflowView) (*
 // workflow is one workflow in full.
 func (p *page) workflow(w *model.WorkflowView) {
 	p.line("")
-	state := stateWord(w.State)
+	state := conditionWord(w)
 	if !w.Since.IsZero() {
 		state += " since " + p.ago(w.Since)
 	}
