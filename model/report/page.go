@@ -80,11 +80,10 @@ func (p *page) safe(s string) string {
 // name is safe text in at most n cells. Of a path the end is kept: it tells
 // models apart.
 func (p *page) name(s string, n int) string {
-	s = p.safe(s)
 	if strings.ContainsAny(s, `/\`) {
-		return unit.TruncateLeft(s, n, p.ascii)
+		return unit.TruncateLeft(p.safe(s), n, p.ascii)
 	}
-	return unit.TruncateRight(s, n, p.ascii)
+	return unit.TruncateRight(p.safe(s), n, p.ascii)
 }
 
 // ago is a time of day and how long it is past.

@@ -18,7 +18,7 @@ func (p *page) targets(targets []model.TargetView) {
 	t := p.table(
 		column{head: "TARGET"},
 		column{head: "STATE", min: 8, left: true},
-		column{head: "ENGINE", min: 13, left: true, drop: 6},
+		column{head: "ENGINE", min: p.widestEngine(targets), left: true, drop: 6},
 		column{head: "REQ/S", min: 5, drop: 3},
 		column{head: "TTFT p95", min: 8, drop: 1},
 		column{head: "RUN", min: 4},
@@ -37,6 +37,16 @@ func (p *page) targets(targets []model.TargetView) {
 		)
 		p.target(v)
 	}
+}
+
+// widestEngine is as wide as the longest engine and version, within a quarter of
+// the page.
+func (p *page) widestEngine(targets []model.TargetView) int {
+	n := len("ENGINE")
+	for i := range targets {
+		n = max(n, unit.Width(p.engine(&targets[i])))
+	}
+	return min(n, p.width/4)
 }
 
 func (p *page) engine(v *model.TargetView) string {
