@@ -50,6 +50,9 @@ func Play(ctx context.Context, targets []Opened, opt PlayOptions, emit func(mode
 				continue
 			}
 			polls++
+			if errors.Is(err, errNoPage) {
+				continue
+			}
 			batch = outcome(batch, err)
 			batch.Target = t.Target.ID
 			emit(model.Input{At: at, Batch: &batch})

@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
 	"slotop/model"
@@ -50,9 +52,13 @@ func (e *TapeError) Error() string {
 type pages struct {
 	page  *page
 	limit int
-	files []string // in the order of their polls
+	files []string // in the order of their polls; "": that poll has no page of this server
 	next  int
 }
+
+// errNoPage says that a capture holds no page of this server for this poll. It
+// is no failure of the server: nobody asked it.
+var errNoPage = errors.New("no page of this poll")
 
 var _ Source = (*pages)(nil)
 
@@ -156,7 +162,63 @@ func partsOf(files []string) []part {
 		}
 		parts[i].files = append(parts[i].files, f)
 	}
+	if len(parts) > 1 {
+		align(parts)
+	}
 	return parts
+}
+
+// align puts the pages of several servers on the capture's one axis of polls:
+// pages with the same beginning were read together. Where all beginnings are
+// numbers a number that is missing is a poll without any page.
+func align(parts []part) {
+	at := pollAxis(parts)
+	for i := range parts {
+		var row []string
+		for _, f := range parts[i].files {
+			for len(row) < at[pollOf(f)] {
+				row = append(row, "")
+			}
+			row = append(row, f)
+		}
+		parts[i].files = row
+	}
+}
+
+// pollAxis is the place of each poll's name on the axis.
+func pollAxis(parts []part) map[string]int {
+	var polls []string
+	for _, p := range parts {
+		for _, f := range p.files {
+			polls = append(polls, pollOf(f))
+		}
+	}
+	slices.Sort(polls)
+	polls = slices.Compact(polls)
+	numbers := make([]int, len(polls))
+	numbered := true
+	for i, name := range polls {
+		n, err := strconv.Atoi(name)
+		numbers[i] = n
+		numbered = numbered && err == nil && n-numbers[0] < len(polls)+maxGap
+	}
+	at := map[string]int{}
+	for i, name := range polls {
+		at[name] = i
+		if numbered {
+			at[name] = numbers[i] - numbers[0]
+		}
+	}
+	return at
+}
+
+// maxGap bounds the polls without a page: numbers may be dates as well.
+const maxGap = 10000
+
+// pollOf is the part of a page's name that says which poll it is of.
+func pollOf(file string) string {
+	name, _, _ := strings.Cut(filepath.Base(file), ".")
+	return name
 }
 
 // Poll reads the next file; after the last it returns io.EOF.
@@ -169,6 +231,9 @@ func (p *pages) Poll(ctx context.Context) (model.Batch, error) {
 	}
 	name := p.files[p.next]
 	p.next++
+	if name == "" {
+		return model.Batch{}, errNoPage
+	}
 	f, err := os.Open(name)
 	if err != nil {
 		return model.Batch{}, fileFault(err)
