@@ -24,6 +24,7 @@ type flags struct {
 	window  time.Duration
 	theme   string
 	ascii   bool
+	mouse   bool
 
 	forTime time.Duration
 	output  string
@@ -70,6 +71,7 @@ func (a *app) pollFlags(c *cobra.Command) {
 func (a *app) screenFlags(c *cobra.Command) {
 	c.Flags().StringVar(&a.flags.theme, "theme", "", "theme: dark, light, mono, high-contrast, colour-blind or one of your own (default: by the terminal's background)")
 	c.Flags().BoolVar(&a.flags.ascii, "ascii", false, "draw with ASCII characters only")
+	c.Flags().BoolVar(&a.flags.mouse, "mouse", false, "let the wheel scroll; it takes selecting with the mouse away")
 }
 
 func (a *app) demoCommand() *cobra.Command {
@@ -214,6 +216,7 @@ type settings struct {
 	window  time.Duration
 	theme   string
 	ascii   bool
+	mouse   bool
 }
 
 func (a *app) settings() (settings, error) {
@@ -233,6 +236,7 @@ func (a *app) settings() (settings, error) {
 		window:  first(a.flags.window, time.Duration(file.Window), fleet.DefaultWindow),
 		theme:   first(a.flags.theme, file.Theme),
 		ascii:   a.flags.ascii || file.ASCII,
+		mouse:   a.flags.mouse || file.Mouse,
 	}
 	return s, s.check()
 }

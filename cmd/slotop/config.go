@@ -22,6 +22,7 @@ type fileConfig struct {
 	Window  duration     `yaml:"window"`  // span of every rate and percentile
 	Theme   string       `yaml:"theme"`
 	ASCII   bool         `yaml:"ascii"`
+	Mouse   bool         `yaml:"mouse"`
 	HTTP    yaml.Node    `yaml:"http"` // keys, TLS, headers and proxy for every target
 	Targets []fileTarget `yaml:"targets"`
 

@@ -19,8 +19,8 @@ func itoa(n int) string { return strconv.Itoa(n) }
 // the simulator's, some virtual time further on each poll.
 type engineServer struct {
 	*httptest.Server
-	polls atomic.Int64
-	last  atomic.Int64 // when the last poll was answered, in ns
+	polls   atomic.Int64
+	firstAt atomic.Int64 // when the first poll was answered, in ns
 
 	mu      sync.Mutex
 	sim     *sim.Sim
@@ -49,8 +49,9 @@ func newEngine(tb testing.TB) *engineServer {
 func (e *engineServer) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.polls.Add(1)
-	e.last.Store(time.Now().UnixNano())
+	if e.polls.Add(1) == 1 {
+		e.firstAt.Store(time.Now().UnixNano())
+	}
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4")
 	if e.replace != nil {
 		_, _ = w.Write([]byte(e.replace()))
@@ -69,12 +70,25 @@ func (e *engineServer) next() []byte {
 
 func (e *engineServer) address() string { return strings.TrimPrefix(e.URL, "http://") }
 
-// still makes the page stand still.
-func (e *engineServer) still() {
+// serve sets another page.
+func (e *engineServer) serve(page func() string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	page := string(e.next())
-	e.replace = func() string { return page }
+	e.replace = page
+}
+
+// still serves the page of an engine that nobody uses.
+func (e *engineServer) still(tb testing.TB) {
+	tb.Helper()
+	unused, err := sim.New(sim.Options{})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	page, err := unused.Replicas()[0].Page(nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	e.serve(func() string { return string(page) })
 }
 
 // polled waits for a number of polls.

@@ -16,10 +16,10 @@ import (
 const goneWithin = time.Second
 
 // watching starts the screen over a server and waits for its numbers.
-func watching(t *testing.T, set setup) (*session, *engineServer) {
+func watching(t *testing.T, set setup, flags ...string) (*session, *engineServer) {
 	t.Helper()
 	server := newEngine(t)
-	s := startWith(t, set, server.address())
+	s := startWith(t, set, append(flags, server.address())...)
 	s.shows("tok/s")
 	return s, server
 }

@@ -29,6 +29,7 @@ type session struct {
 
 	mu      sync.Mutex
 	raw     bytes.Buffer
+	chunks  []chunk // when what part of raw came
 	screen  *vt.SafeEmulator
 	reading bool // the terminal takes bytes
 	came    chan struct{}
@@ -40,6 +41,12 @@ type session struct {
 	gone  time.Time
 }
 
+// chunk is the end of what came at a time.
+type chunk struct {
+	end int
+	at  time.Time
+}
+
 // setup is how a session differs from the usual: 80 by 24, all answered.
 type setup struct {
 	cols, rows int
@@ -47,6 +54,15 @@ type setup struct {
 	silent     bool // answers no query
 	baud       int  // bytes the terminal takes are so slow; 0: at once
 	attach     func(cmd *exec.Cmd, tty *os.File)
+}
+
+// shellOn runs a shell command on a terminal, with the program as $0.
+func shellOn(tb testing.TB, env, command string, args ...string) *session {
+	tb.Helper()
+	return startWith(tb, setup{env: []string{env}, attach: func(cmd *exec.Cmd, _ *os.File) {
+		cmd.Args = append([]string{"bash", "-c", command, cmd.Path}, args...)
+		cmd.Path = "/bin/bash"
+	}})
 }
 
 func start(tb testing.TB, args ...string) *session {
@@ -153,6 +169,7 @@ func (s *session) read(baud int) {
 		if n > 0 {
 			s.mu.Lock()
 			s.raw.Write(buf[:n])
+			s.chunks = append(s.chunks, chunk{s.raw.Len(), time.Now()})
 			s.mu.Unlock()
 			_, _ = s.screen.Write(buf[:n])
 			select {
@@ -178,7 +195,8 @@ func (s *session) answer(silent bool) {
 			return
 		}
 		if !silent {
-			_, _ = s.master.Write(buf[:n])
+			// The emulator does not know synchronized output; most terminals do.
+			_, _ = s.master.Write(bytes.ReplaceAll(buf[:n], []byte("2026;0$y"), []byte("2026;2$y")))
 		}
 	}
 }

@@ -110,7 +110,7 @@ func (a *app) show(ctx context.Context, s settings, box *mailbox, opt tui.Option
 	}
 	opt.Latest, opt.Tick = box.latest, (&beat{news: box.news}).tick
 	opt.Themes, opt.Theme = set, s.theme
-	opt.ASCII = s.ascii || asciiOnly()
+	opt.ASCII, opt.Mouse = s.ascii || asciiOnly(), s.mouse
 	_, opt.NoColour = os.LookupEnv("NO_COLOR")
 	m, err := tui.New(opt)
 	if err != nil {
