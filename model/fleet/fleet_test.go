@@ -548,3 +548,28 @@ func TestQuietAndBusyWithoutEnds(t *testing.T) {
 		t.Errorf("running, nothing ended: %s", w.Condition)
 	}
 }
+
+// A share of everything since the start says nothing about now.
+func TestNoShareFromOnePage(t *testing.T) {
+	b := newBench(t, 10*time.Second, "a")
+	w := workflowNamed(t, b.round(counter(model.PrefixQueries, 1e6), counter(model.PrefixHits, 8e5),
+		histogram(model.TTFT, []float64{1}, []float64{3, 300}, 900)), "chat")
+	if w.PrefixCacheHit.OK() || w.Objectives[0].Share.Lo.OK() || w.Objectives[0].Verdict != model.Undecided {
+		t.Errorf("hit %+v, objective %+v", w.PrefixCacheHit, w.Objectives[0])
+	}
+	if w.Condition != model.IsStarting {
+		t.Errorf("condition %s", w.Condition)
+	}
+}
+
+// A family that the newest page lacks is not known to stand still.
+func TestVanishedFamilyIsUnknown(t *testing.T) {
+	b := newBench(t, 10*time.Second, "a")
+	b.round(counter(model.OutputTokens, 100), counter(model.Preemptions, 3))
+	b.round(counter(model.OutputTokens, 200), counter(model.Preemptions, 3))
+	w := workflowNamed(t, b.round(counter(model.OutputTokens, 300)), "chat")
+	if w.PreemptionsPerSec.OK() {
+		t.Errorf("preemptions %+v", w.PreemptionsPerSec)
+	}
+	near(t, "output", w.Tokens.OutputPerSecond, 10)
+}

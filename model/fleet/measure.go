@@ -104,6 +104,9 @@ func stale(sofar model.Reading, sl *slot, poll int) model.Reading {
 
 func (t *target) addCounter(ty *tally, sl *slot) {
 	d := model.Of(t.delta[sl.col])
+	if t.gone(sl, d.Value) {
+		return
+	}
 	ty.count[sl.signal] = sum(ty.count[sl.signal], d)
 	switch sl.key.signal {
 	case model.PrefixQueries:
@@ -115,6 +118,10 @@ func (t *target) addCounter(ty *tally, sl *slot) {
 		ty.rate[sl.signal] = sum(ty.rate[sl.signal], model.Of(d.Value/t.elapsed.Seconds()))
 	}
 }
+
+// gone reports a series that the newest page lacks and that did not grow within
+// the window: that it stands still is then not known.
+func (t *target) gone(sl *slot, grew float64) bool { return sl.seen != t.good && grew == 0 }
 
 func known(v float64) float64 {
 	if math.IsNaN(v) {
@@ -130,7 +137,7 @@ func (t *target) addSpans(ty *tally, sl *slot) {
 	ty.repaired = ty.repaired || sl.repaired
 	for i := len(sl.spans) - 1; i >= 0; i-- {
 		h, ok := t.spanIncrease(sl.spans[i])
-		if !ok || (i < len(sl.spans)-1 && h.N() == 0) {
+		if !ok || t.gone(sl, h.N()) || (i < len(sl.spans)-1 && h.N() == 0) {
 			continue
 		}
 		h.Incomplete, h.Repaired = sl.incomplete, sl.repaired

@@ -77,7 +77,7 @@ func (w *workflow) see(at model.Instant) model.WorkflowView {
 		Tokens: model.Tokens{
 			PromptPerSecond:   ty.rateOf(model.PromptTokens),
 			OutputPerSecond:   ty.rateOf(model.OutputTokens),
-			CachedPromptShare: ratio(ty.countOf(model.CachedTokens), ty.countOf(model.PromptTokens)),
+			CachedPromptShare: windowRatio(ty, model.CachedTokens, model.PromptTokens),
 		},
 		TTFT: ty.distOf(model.TTFT), TPOT: ty.distOf(model.TPOT), ITL: ty.distOf(model.ITL),
 		E2E: ty.distOf(model.E2E), Queue: ty.distOf(model.Queue),
@@ -139,13 +139,23 @@ func unaccounted(ty *tally, r model.Requests) model.Reading {
 	return model.Of(max(0, r.Started.Value-r.Finished.Value-gone-running.Value))
 }
 
+// windowRatio is a/b over the window. Since a server's start such a share says
+// nothing about now and hides that a cache has just stopped working.
+func windowRatio(ty *tally, a, b model.Signal) model.Reading {
+	r := ratio(ty.countOf(a), ty.countOf(b))
+	if ty.basis == model.SinceStart && r.State != model.Unsupported {
+		return model.Reading{}
+	}
+	return r
+}
+
 // prefixHit prefers cached prompt tokens over look-ups: some releases repeat a
 // waiting request's look-up at every scheduling attempt.
 func prefixHit(ty *tally) model.Reading {
-	if r := ratio(ty.countOf(model.CachedTokens), ty.countOf(model.PromptTokens)); r.State != model.Unsupported {
+	if r := windowRatio(ty, model.CachedTokens, model.PromptTokens); r.State != model.Unsupported {
 		return r
 	}
-	return ratio(ty.countOf(model.PrefixHits), ty.countOf(model.PrefixQueries))
+	return windowRatio(ty, model.PrefixHits, model.PrefixQueries)
 }
 
 func objective(ty *tally, s model.Signal, metric string, max float64) model.ObjectiveView {
@@ -160,6 +170,10 @@ func objective(ty *tally, s model.Signal, metric string, max float64) model.Obje
 	}
 	if h.N() == 0 {
 		o.Verdict = model.NoData
+		return o
+	}
+	if ty.basis == model.SinceStart {
+		o.Verdict = model.Undecided // objectives are of the window
 		return o
 	}
 	o.Share = h.ShareAtMost(max)
