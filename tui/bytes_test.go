@@ -2,7 +2,6 @@ package tui
 
 import (
 	"bytes"
-	"io"
 	"strings"
 	"sync"
 	"testing"
@@ -203,18 +202,10 @@ func TestSessionBytes(t *testing.T) {
 			}
 		}
 		term := vt.NewEmulator(80, 24)
-		answers := make(chan struct{})
-		go func() {
-			defer close(answers)
-			_, _ = io.Copy(io.Discard, term) // what a terminal answers to questions
-		}()
-		if _, err := term.WriteString(before); err != nil {
+		// Questions are left out: the emulator would wait for somebody to read its answers.
+		if _, err := term.WriteString(strings.ReplaceAll(before, "\x1b[?2026$p", "")); err != nil {
 			t.Fatal(err)
 		}
-		if err := term.Close(); err != nil {
-			t.Fatal(err)
-		}
-		<-answers
 		if got := term.String(); !strings.Contains(got, "chat BREACHED for 4 min 12 s") || !strings.Contains(got, "vllm-1:8000") {
 			t.Errorf("the terminal shows:\n%s", got)
 		}

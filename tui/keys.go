@@ -29,7 +29,6 @@ const (
 	groupMove    = "move"
 	groupView    = "view"
 	groupReplay  = "replay"
-	groupOther   = "program"
 )
 
 // bindings is the table of keys, in the order of the help and the footer.
@@ -37,6 +36,7 @@ var bindings = []binding{
 	{keys: []string{"1"}, print: "1", help: "overview: who is hurt", short: "overview", group: groupScreens, do: show(overview), here: shows(overview)},
 	{keys: []string{"5"}, print: "5", help: "fleet: a row a target", short: "fleet", group: groupScreens, do: show(fleet), here: shows(fleet)},
 	{keys: []string{"?"}, print: "?", help: "this help", short: "help", group: groupScreens, do: (*Model).toggleHelp},
+	{keys: []string{"q", "ctrl+c"}, print: "q", help: "quit", short: "quit", group: groupScreens, do: quit},
 
 	{keys: []string{"up", "k"}, print: "↑ k", ascii: "up k", help: "up", group: groupMove, do: move(-1)},
 	{keys: []string{"down", "j"}, print: "↓ j", ascii: "down j", help: "down", group: groupMove, do: move(1)},
@@ -64,12 +64,12 @@ var bindings = []binding{
 	{keys: []string{"end"}, print: "end", help: "to the end", group: groupReplay, when: replaying, do: (*Model).toEnd},
 	{keys: []string{"+", "="}, print: "+", help: "twice as fast", short: "faster", group: groupReplay, when: replaying, do: faster(2)},
 	{keys: []string{"-"}, print: "-", help: "half as fast", group: groupReplay, when: replaying, do: faster(0.5)},
-
-	{keys: []string{"q", "ctrl+c"}, print: "q", help: "quit", short: "quit", group: groupOther, do: func(*Model) tea.Cmd { return tea.Quit }},
 }
 
 // far is further than any list is long.
 const far = 1 << 30
+
+func quit(*Model) tea.Cmd { return tea.Quit }
 
 func live(m *Model) bool       { return m.opt.Replay == nil }
 func replaying(m *Model) bool  { return m.opt.Replay != nil }
@@ -86,13 +86,20 @@ func (m *Model) active() []binding {
 // keyHelp is the table as the help and the footer show it.
 func (m *Model) keyHelp() *[]panes.KeyHelp {
 	var out []panes.KeyHelp
-	for _, b := range m.active() {
+	for i, b := range m.active() {
 		k := panes.KeyHelp{Key: b.print, ASCII: b.ascii, Does: b.help, Short: b.short, Group: b.group}
 		if k.ASCII == "" {
 			k.ASCII = k.Key
 		}
 		k.Here = b.here != nil && b.here(m)
-		if k.Special = b.foot != nil; k.Special && !b.foot(m) {
+		switch {
+		case b.print == "q":
+			k.Drop = panes.Leaving
+		case b.foot == nil:
+			k.Drop = 3 + i
+		case b.foot(m):
+			k.Drop = 2
+		default:
 			k.Short = ""
 		}
 		out = append(out, k)

@@ -157,7 +157,7 @@ func (g graph) draw(size layout.Size, look Look) string {
 	p.W, p.H = size.W, size.H-1
 	rule := look.rule(size.W, g.title(look), g.legend(look)...)
 	if p.Step <= 0 {
-		return rule + strings.Repeat("\n", max(size.H-1, 0))
+		return rule + "\n" + look.line(size.W).pad(indent).put(themes.Muted, "no history yet").String() + strings.Repeat("\n", max(size.H-2, 0))
 	}
 	return rule + "\n" + p.Render()
 }

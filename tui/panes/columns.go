@@ -113,7 +113,7 @@ func leastName(longest, w int) int {
 	case w >= 110:
 		least = 24
 	case w >= narrow:
-		least = 14
+		least = 13
 	}
 	return min(max(nameWidth(longest), 8), least)
 }

@@ -80,7 +80,7 @@ func (s *sheet) fact(label string, ps ...part) {
 
 // prose writes a label and a sentence of a target over as many lines as needed.
 func (s *sheet) prose(label string, role themes.Role, text string) {
-	for i, l := range wrap(s.look.foreign(text, maxProse), s.w-labelW-1) {
+	for i, l := range wrap(s.look.sentence(text, maxProse), s.w-labelW-1) {
 		if i > 0 {
 			label = ""
 		}
@@ -236,7 +236,7 @@ func (s *sheet) signals(t *model.TargetView) {
 	for _, m := range t.Meanings {
 		l := s.look.line(s.w).pad(1).put(themes.Muted, s.look.cut(signalTitle(m.Signal), w-1)).pad(w + 1)
 		s.out = append(s.out, l.put(themes.Text, s.look.foreign(m.Metric, s.w-w-1)).String())
-		for _, line := range wrap(s.look.foreign(measures(m), maxProse), s.w-w-3) {
+		for _, line := range wrap(s.look.sentence(measures(m), maxProse), s.w-w-3) {
 			if line != "" {
 				s.out = append(s.out, s.look.line(s.w).pad(w+3).put(themes.Warn, line).String())
 			}

@@ -75,9 +75,9 @@ func targetColumns(f *model.Frame, shown []*model.TargetView, w int, look Look) 
 		{title: "RUN", min: 5, drop: 2, draw: func(r row, w int, k Look) cell { return k.aged(r, k.count(r.t.Running, w)) }},
 		{title: "WAIT", min: 5, draw: func(r row, w int, k Look) cell { return k.aged(r, k.count(r.t.Waiting, w)) }},
 		{title: "KV", min: 5, drop: 1, draw: func(r row, w int, k Look) cell { return k.aged(r, k.ratio(r.t.KVCacheUsage, w)) }},
-		{title: "REQ/S", min: 6, drop: 7, draw: func(r row, w int, k Look) cell { return k.aged(r, k.rate(r.t.RequestsPerSecond, w)) }},
-		{title: "tok/s", min: 6, drop: 3, draw: func(r row, w int, k Look) cell { return k.aged(r, k.rate(r.t.OutputPerSecond, w)) }},
-		{title: "TTFT p95", min: 8, drop: 3, draw: func(r row, w int, k Look) cell {
+		{title: "REQ/S", min: 5, drop: 7, draw: func(r row, w int, k Look) cell { return k.aged(r, k.rate(r.t.RequestsPerSecond, w)) }},
+		{title: "tok/s", min: 5, drop: 3, draw: func(r row, w int, k Look) cell { return k.aged(r, k.rate(r.t.OutputPerSecond, w)) }},
+		{title: "TTFT p95", min: quantileW(w), drop: 3, draw: func(r row, w int, k Look) cell {
 			return k.aged(r, k.quantile(r.t.TTFT, slicesHas(r.t.Missing, model.TTFT), w))
 		}},
 		{title: title, min: tokenW, drop: 5, draw: func(r row, w int, k Look) cell { return drawToken(r, w, title, k) }},

@@ -98,10 +98,24 @@ func fleetTitle(f *model.Frame, order []*model.TargetView, w int, look Look) str
 		}
 	}
 	remarks := []part{say(1, themes.Muted, "by "+look.View.Sort.String())}
+	if slices.ContainsFunc(f.Targets, sinceItsStart) {
+		remarks = append(remarks, say(2, themes.Warn, sinceStart+" since the server started"))
+	}
 	if look.View.Sort == ByState {
 		remarks[0] = say(1, themes.Muted, look.View.Sort.String())
 	}
 	return look.rule(w, title, remarks...)
+}
+
+// sinceItsStart reports whether a percentile of the target covers more than the
+// window.
+func sinceItsStart(t model.TargetView) bool {
+	for _, d := range []*model.Dist{t.TTFT, t.TPOT, t.ITL} {
+		if d != nil && d.N > 0 && d.Basis == model.SinceStart {
+			return true
+		}
+	}
+	return false
 }
 
 // TargetOrder lists the targets as the fleet shows them.
@@ -152,10 +166,10 @@ func compareBy(a, b *model.TargetView, by Sort) int {
 		return larger(upper(a.TTFT), upper(b.TTFT))
 	case ByOutput:
 		return larger(a.OutputPerSecond, b.OutputPerSecond)
-	default:
-		return 0
 	case ByName:
 		return naturalCompare(a.Name, b.Name)
+	default:
+		return 0
 	}
 }
 

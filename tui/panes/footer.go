@@ -31,18 +31,15 @@ func (b Footer) Render(_ *model.Frame, size layout.Size, look Look) string {
 			hint("enter", "keep"), hint("esc", "clear")).String()
 	}
 	var keys []part
-	for i, k := range *b.Keys {
-		if k.Short == "" {
-			continue
+	for _, k := range *b.Keys {
+		if k.Short != "" && k.Drop != Leaving {
+			keys = append(keys, footerKey(k, look))
 		}
-		drop := i + 3
-		switch {
-		case k.Group == "program":
-			drop = 1 // how to leave is the last thing to hide
-		case k.Special:
-			drop = 2
+	}
+	for _, k := range *b.Keys {
+		if k.Short != "" && k.Drop == Leaving {
+			keys = append(keys, footerKey(k, look))
 		}
-		keys = append(keys, footerKey(k, drop, look))
 	}
 	var right []part
 	if b.Toast != "" {
@@ -55,10 +52,10 @@ func hint(key, does string) part {
 	return part{[]seg{{themes.Key, key}, {themes.Muted, " " + does}}, 1}
 }
 
-func footerKey(k KeyHelp, drop int, look Look) part {
+func footerKey(k KeyHelp, look Look) part {
 	role := themes.Muted
 	if k.Here {
 		role = themes.Strong
 	}
-	return part{[]seg{{themes.Key, look.pick(k.Key, k.ASCII)}, {role, " " + k.Short}}, drop}
+	return part{[]seg{{themes.Key, look.pick(k.Key, k.ASCII)}, {role, " " + k.Short}}, k.Drop}
 }

@@ -97,7 +97,7 @@ func title(w *model.WorkflowView, look Look, since string) []part {
 		{role, look.mark(of(w)) + " "},
 		{themes.Strong, look.foreign(w.Name, 40)},
 		{themes.Text, " "},
-		{role, word(w)},
+		{role, word(w, 40)},
 		{themes.Text, since},
 	}
 	return []part{{segs: segs}}
@@ -191,7 +191,7 @@ func measuring(w *model.WorkflowView, look Look) []part {
 			{themes.Muted, look.mark(asking) + " "}, {themes.Strong, look.foreign(w.Name, 40)},
 			{themes.Text, " answers"},
 		}},
-		say(1, themes.Muted, "rates and percentiles need a second poll"),
+		say(1, themes.Muted, "rates need a second poll"),
 	}
 }
 
@@ -279,7 +279,7 @@ func oneInTrouble(f *model.Frame, t *model.TargetView, c condition, look Look) [
 	case t.Fault != nil:
 		return []part{head, {segs: []seg{
 			{themes.Text, faultWord(t.Fault.Kind)},
-			{themes.Muted, ": " + look.foreign(t.Fault.Detail, 400)},
+			{themes.Muted, ": " + look.sentence(t.Fault.Detail, 400)},
 		}}}
 	default:
 		return []part{head}
@@ -290,7 +290,7 @@ func oneInTrouble(f *model.Frame, t *model.TargetView, c condition, look Look) [
 func stalledText(f *model.Frame, t *model.TargetView, look Look) string {
 	for _, a := range f.Alerts {
 		if string(a.Target) == t.Name && a.Rule == "stalled" {
-			return look.foreign(a.Text, 200)
+			return look.sentence(a.Text, 200)
 		}
 	}
 	return look.count(t.Running, 12).text + " running, " + look.count(t.Waiting, 12).text + " waiting, nothing moves"
@@ -332,7 +332,7 @@ func faultSummary(list []*model.TargetView, look Look) []part {
 	slices.SortStableFunc(kinds, func(a, b model.FaultKind) int { return counts[b] - counts[a] })
 	if len(list) == 1 && len(kinds) == 1 {
 		return []part{{segs: []seg{
-			{themes.Text, faultWord(kinds[0])}, {themes.Muted, ": " + look.foreign(list[0].Fault.Detail, 400)},
+			{themes.Text, faultWord(kinds[0])}, {themes.Muted, ": " + look.sentence(list[0].Fault.Detail, 400)},
 		}}}
 	}
 	var words []string

@@ -2,6 +2,7 @@ package panes
 
 import (
 	"math"
+	"strings"
 
 	"slotop/model"
 	"slotop/themes"
@@ -16,8 +17,12 @@ type KeyHelp struct {
 	Short      string // one word for the footer, "" when it is not there
 	Group      string
 	Here       bool // the screen it leads to is shown now
-	Special    bool // it is in the footer of this screen only
+	Drop       int  // where the footer is short of room, the highest goes first
 }
+
+// Leaving is the Drop of the key that leaves: the last to hide, and the last in
+// the footer.
+const Leaving = 1
 
 // Help lists the keys and the marks.
 type Help struct {
@@ -38,42 +43,61 @@ const helpColumn = 39
 
 // Render flows the entries into as many columns as fit.
 func (h Help) Render(_ *model.Frame, size layout.Size, look Look) string {
-	entries := h.entries(look)
+	entries := h.entries(size.W, look)
 	across := max(size.W/helpColumn, 1)
 	rows := size.H - 1
 	if rows < 1 {
 		return look.rule(size.W, []seg{{themes.Strong, "HELP"}})
 	}
-	room := rows * across
 	from := 0
 	var remark []part
-	if len(entries) > room {
-		from = min(h.Scroll*across, len(entries)-room)
+	if cols := flow(entries, across, rows); cols == nil {
+		from = min(h.Scroll*across, max(len(entries)-rows*across+across, 0))
 		remark = []part{say(0, themes.Muted, look.pick("↑↓", "up/down")+" for more")}
 	}
 	out := []string{look.rule(size.W, []seg{{themes.Strong, "HELP"}, {themes.Muted, "  esc closes it"}}, remark...)}
-	shown := entries[from:min(from+room, len(entries))]
-	per := min((len(shown)+across-1)/across, rows)
-	if across == 1 {
-		per = len(shown)
+	shown := entries[from:]
+	cols := flow(shown[:min(len(shown), rows*across)], across, rows)
+	if cols == nil { // the headings that moved on took the last rows
+		cols = flow(shown[:min(len(shown), rows*across-across)], across, rows)
 	}
-	for y := range per {
+	for y := range rows {
 		l := look.line(size.W)
-		for x := range across {
-			if i := x*per + y; i < len(shown) {
+		for x, col := range cols {
+			if y < len(col) {
 				l.pad(x * helpColumn)
-				for _, s := range fittingSegs(shown[i], helpColumn-1, look) {
+				for _, s := range fittingSegs(col[y], helpColumn-1, look) {
 					l.put(s.role, s.text)
 				}
 			}
 		}
 		out = append(out, l.String())
 	}
-	return lines(size.H, out...)
+	return strings.TrimRight(lines(size.H, out...), "\n")
+}
+
+// flow divides entries into columns of like height, none higher than rows. A
+// heading is not left alone at the foot of a column. It is nil when they do not
+// fit.
+func flow(entries [][]seg, across, rows int) [][][]seg {
+	per := min((len(entries)+across-1)/across, rows)
+	var cols [][][]seg
+	for len(entries) > 0 {
+		if len(cols) == across {
+			return nil
+		}
+		n := min(per, len(entries))
+		if n < len(entries) && n > 1 && len(entries[n-1]) == 1 {
+			n--
+		}
+		cols = append(cols, entries[:n])
+		entries = entries[n:]
+	}
+	return cols
 }
 
 // HelpLines is how far the help can be scrolled at least: one line an entry.
-func HelpLines(keys *[]KeyHelp, look Look) int { return len(Help{Keys: keys}.entries(look)) }
+func HelpLines(keys *[]KeyHelp, look Look) int { return len(Help{Keys: keys}.entries(0, look)) }
 
 func fittingSegs(segs []seg, w int, look Look) []seg {
 	var out []seg
@@ -87,28 +111,28 @@ func fittingSegs(segs []seg, w int, look Look) []seg {
 
 // entries is a line for each key by group, each mark, and each word that stands
 // for a missing number.
-func (h Help) entries(look Look) [][]seg {
+func (h Help) entries(w int, look Look) [][]seg {
 	var out [][]seg
 	group := ""
 	for _, k := range *h.Keys {
-		if k.Group != group {
-			group = k.Group
-			out = append(out, []seg{{themes.Muted, " " + group}})
+		if k.Group != group && group != "" { // the first group stands under the title
+			out = append(out, []seg{{themes.Muted, " " + k.Group}})
 		}
+		group = k.Group
 		key := look.pick(k.Key, k.ASCII)
 		out = append(out, []seg{{themes.Key, "  " + key + spaces(10-cells(key))}, {themes.Text, " " + k.Does}})
 	}
 	out = append(out, []seg{{themes.Muted, " marks"}})
 	for c := range conditionTable {
 		info := conditionTable[c]
-		word := look.cut(info.word, 10)
+		word := info.in(10)
 		out = append(out, []seg{
 			{info.role, "  " + look.mark(condition(c)) + " " + word},
 			{themes.Text, spaces(10-cells(word)) + " " + info.means},
 		})
 	}
 	out = append(out, []seg{{themes.Muted, " numbers"}})
-	for _, n := range numberWords {
+	for _, n := range numberWords[:len(numberWords)-h.onlyNarrow(w)] {
 		out = append(out, []seg{
 			{themes.Strong, "  " + look.pick(n.sign, n.ascii) + spaces(10-cells(look.pick(n.sign, n.ascii)))},
 			{themes.Text, " " + n.means},
@@ -117,13 +141,23 @@ func (h Help) entries(look Look) [][]seg {
 	return out
 }
 
+// onlyNarrow is how many of the last number words are seen on a narrow screen only.
+func (Help) onlyNarrow(w int) int {
+	if w < narrow {
+		return 0
+	}
+	return 1
+}
+
 // numberWords explains what stands where a number is uncertain or missing.
 var numberWords = []struct{ sign, ascii, means string }{
 	{"~640 ms", "~640 ms", "within its bucket"},
 	{"1–2.5 s", "1-2.5 s", "a wide bucket"},
 	{">7.5 s", ">7.5 s", "beyond the last bucket"},
-	{"n=0", "n=0", "no samples in the window"},
-	{"n/e", "n/e", "not exported by this server"},
+	{"1.2 s" + tooFew, "1.2 s" + tooFew, "few samples, take care"},
+	{"1.2 s" + sinceStart, "1.2 s" + sinceStart, "since the server began"},
+	{"n=0", "n=0", "no sample in the window"},
+	{"n/e", "n/e", "the server lacks it"},
 	{"–", "-", "not known yet"},
 	{"i31 ms", "i31 ms", "ITL, which is not TPOT"},
 }

@@ -49,7 +49,9 @@ func (k Look) ratio(r model.Reading, w int) cell { return k.reading(r, w, unit.P
 // took is how long a poll took.
 func (k Look) took(r model.Reading, w int) cell { return k.reading(r, w, unit.DurationShort) }
 
-// quantile is one quantile of a distribution, or the word for why there is none.
+// quantile is the p95 of a distribution, or the word for why there is none. What
+// was counted since the server started carries a star, what rests on too few
+// samples a question mark.
 func (k Look) quantile(d *model.Dist, missing bool, w int) cell {
 	switch {
 	case d == nil && missing:
@@ -61,8 +63,25 @@ func (k Look) quantile(d *model.Dist, missing bool, w int) cell {
 	case !d.P95.Exists():
 		return cell{themes.Muted, unit.None(k.ASCII)}
 	}
-	return cell{themes.Text, k.estimate(d.P95)}
+	c := cell{themes.Text, k.estimate(d.P95)}
+	switch {
+	case d.Basis == model.SinceStart && w > 8:
+		return cell{themes.Muted, c.text + sinceStart}
+	case d.Basis == model.SinceStart: // no room for the label, without which it would lie
+		return cell{themes.Muted, unit.None(k.ASCII)}
+	case !d.P95.Enough && cells(c.text) < w:
+		return cell{themes.Muted, c.text + tooFew}
+	case !d.P95.Enough:
+		c.role = themes.Muted
+	}
+	return c
 }
+
+// The signs behind a percentile that is less than it seems.
+const (
+	sinceStart = "*"
+	tooFew     = "?"
+)
 
 // estimate is an estimate in at most 8 cells.
 func (k Look) estimate(e model.Estimate) string { return unit.EstimateShort(e, k.ASCII) }

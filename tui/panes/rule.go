@@ -32,8 +32,15 @@ func (Rule) Want(*model.Frame, int, Look) layout.Want {
 // Render draws the rule.
 func (r Rule) Render(f *model.Frame, size layout.Size, look Look) string {
 	switch {
-	case r.Kind == AboveWorkflows && assumed(f):
-		return look.rule(size.W, nil, say(1, themes.Muted, "objectives are assumed"))
+	case r.Kind == AboveWorkflows:
+		var remarks []part
+		if lifetime(f) {
+			remarks = append(remarks, say(1, themes.Warn, sinceStart+" since the server started"))
+		}
+		if assumed(f) {
+			remarks = append(remarks, say(2, themes.Muted, "objectives are assumed"))
+		}
+		return look.rule(size.W, nil, remarks...)
 	case r.Kind == AboveLoad:
 		if w := chosenOne(f, look); w != nil {
 			return look.rule(size.W, []seg{{themes.Strong, "LOAD"}, {themes.Muted, " " + look.foreign(w.Name, 24)}})
@@ -46,6 +53,19 @@ func assumed(f *model.Frame) bool {
 	for i := range f.Workflows {
 		if f.Workflows[i].AssumedObjectives {
 			return true
+		}
+	}
+	return false
+}
+
+// lifetime reports whether a percentile covers more than the window.
+func lifetime(f *model.Frame) bool {
+	for i := range f.Workflows {
+		w := &f.Workflows[i]
+		for _, d := range []*model.Dist{w.TTFT, w.TPOT, w.ITL, w.E2E} {
+			if d != nil && d.N > 0 && d.Basis == model.SinceStart {
+				return true
+			}
 		}
 	}
 	return false

@@ -30,22 +30,31 @@ const (
 type conditionInfo struct {
 	mark, ascii string
 	word        string
+	brief       string // in a narrow column; "": the word
 	role        themes.Role
 	means       string // for the help
 }
 
 var conditionTable = [conditions]conditionInfo{
-	down:      {"✕", "x", "down", themes.Breach, "its polls fail"},
-	stalled:   {"■", "#", "STALLED", themes.Breach, "work, and none of it moves"},
-	stale:     {"◌", "o", "no data", themes.Warn, "no good poll for 15 s"},
-	breached:  {"▲", "!", "BREACHED", themes.Breach, "an objective is missed"},
-	partly:    {"◐", "%", "part down", themes.Warn, "some targets are silent"},
-	undecided: {"?", "?", "undecided", themes.Warn, "too few, or too coarse"},
-	cannot:    {"-", "-", "cannot compute", themes.Muted, "not exported"},
-	asking:    {"…", ".", "asking", themes.Muted, "no answer or window yet"},
-	met:       {"✓", "+", "met", themes.OK, "its objectives are met"},
-	up:        {"●", "*", "up", themes.OK, "answers"},
-	quiet:     {"○", "_", "no traffic", themes.Muted, "nothing runs or waits"},
+	down:      {"✕", "x", "down", "", themes.Breach, "its polls fail"},
+	stalled:   {"■", "#", "STALLED", "", themes.Breach, "has work, none moves"},
+	stale:     {"◌", "o", "no data", "", themes.Warn, "no good poll for 15 s"},
+	breached:  {"▲", "!", "BREACHED", "", themes.Breach, "an objective is missed"},
+	partly:    {"◐", "%", "part down", "", themes.Warn, "some targets are silent"},
+	undecided: {"?", "?", "undecided", "", themes.Warn, "too few, or too coarse"},
+	cannot:    {"-", "-", "cannot compute", "cannot", themes.Muted, "not exported"},
+	asking:    {"…", ".", "asking", "", themes.Muted, "no answer or window yet"},
+	met:       {"✓", "+", "met", "", themes.OK, "its objectives are met"},
+	up:        {"●", "*", "up", "", themes.OK, "answers"},
+	quiet:     {"○", "_", "no traffic", "idle", themes.Muted, "nothing runs or waits"},
+}
+
+// in is the word of a condition in w cells.
+func (info conditionInfo) in(w int) string {
+	if info.brief != "" && cells(info.word) > w {
+		return info.brief
+	}
+	return info.word
 }
 
 // mark is the condition's sign.
@@ -100,15 +109,15 @@ func of(w *model.WorkflowView) condition {
 	return asking
 }
 
-// word is the workflow's state in words.
-func word(w *model.WorkflowView) string {
+// word is the workflow's state in words, in that many cells if it can be.
+func word(w *model.WorkflowView, room int) string {
 	switch c := of(w); c {
 	case partly:
 		return fmt.Sprintf("%d of %d up", w.Replicas.Fresh, w.Replicas.Total)
 	case down:
 		return "no data" // a workflow is not down, its targets are
 	default:
-		return conditionTable[c].word
+		return conditionTable[c].in(room)
 	}
 }
 

@@ -43,6 +43,9 @@ func (k Look) foreign(s string, n int) string {
 	return k.cut(safe, n)
 }
 
+// sentence makes a sentence from a target safe and shortens it to n cells.
+func (k Look) sentence(s string, n int) string { return k.cut(unit.Escape(s, k.ASCII), n) }
+
 // spaces is a run of blanks.
 func spaces(n int) string {
 	const blank = "                                                                                "
@@ -205,12 +208,36 @@ func (k Look) rule(w int, title []seg, remarks ...part) string {
 	return l.String()
 }
 
-// wrap breaks a sentence into lines of at most w cells.
+// wrap breaks a sentence into lines of at most w cells, between words only: the
+// hyphens of flags and host names are no place to break. A longer word is cut.
 func wrap(s string, w int) []string {
 	if w <= 0 {
 		return nil
 	}
-	return strings.Split(ansi.Wrap(s, w, ""), "\n")
+	var out []string
+	l := ""
+	for _, word := range strings.Fields(s) {
+		switch {
+		case l != "" && cells(l)+1+cells(word) <= w:
+			l += " " + word
+			continue
+		case l != "":
+			out = append(out, l)
+		}
+		for cells(word) > w {
+			head := ansi.Truncate(word, w, "")
+			if head == "" { // a wide character in a single cell
+				return out
+			}
+			out = append(out, head)
+			word = word[len(head):]
+		}
+		l = word
+	}
+	if l == "" {
+		return out
+	}
+	return append(out, l)
 }
 
 // lines joins at most n lines.

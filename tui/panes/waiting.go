@@ -85,7 +85,7 @@ func tried(f *model.Frame, t *model.TargetView, w int, look Look) []string {
 		put(themes.Strong, name).pad(indent+cells(name)+2).put(themes.Breach, faultWord(t.Fault.Kind)).
 		parts(0, say(1, themes.Muted, tries(t, look)))
 	out := []string{head.String()}
-	for _, l := range wrap(look.foreign(t.Fault.Detail, maxProse), w-indent-2) {
+	for _, l := range wrap(look.sentence(t.Fault.Detail, maxProse), w-indent-2) {
 		out = append(out, look.line(w).pad(indent+2).put(themes.Text, l).String())
 	}
 	return out

@@ -67,14 +67,14 @@ func workflowColumns(f *model.Frame, shown []model.WorkflowView, w int, look Loo
 		}},
 		{title: "STATE", min: 9, max: 10, left: true, draw: drawState},
 		{title: "SINCE", min: 5, drop: 5, left: true, draw: drawSince},
-		{title: "REQ/S", min: 6, drop: 4, draw: func(r *model.WorkflowView, w int, k Look) cell {
+		{title: "REQ/S", min: 5, drop: 4, draw: func(r *model.WorkflowView, w int, k Look) cell {
 			return k.rate(r.Requests.PerSecond, w)
 		}},
-		{title: "TTFT p95", min: 8, draw: func(r *model.WorkflowView, w int, k Look) cell { return k.against(r, "ttft", w) }},
+		{title: "TTFT p95", min: quantileW(w), draw: func(r *model.WorkflowView, w int, k Look) cell { return k.against(r, "ttft", w) }},
 		{title: "SLO", min: 6, drop: 3, draw: func(r *model.WorkflowView, w int, k Look) cell { return k.bound(r, "ttft") }},
 		{title: token, min: tokenW, draw: func(r *model.WorkflowView, w int, k Look) cell { return k.token(r, w, token) }},
 		{title: "SLO", min: 6, drop: 3, draw: func(r *model.WorkflowView, _ int, k Look) cell { return k.bound(r, tokenMetric(r)) }},
-		{title: "E2E p95", min: 8, drop: 9, draw: func(r *model.WorkflowView, w int, k Look) cell { return k.against(r, "e2e", w) }},
+		{title: "E2E p95", min: quantileW(w), drop: 9, draw: func(r *model.WorkflowView, w int, k Look) cell { return k.against(r, "e2e", w) }},
 		{title: "n", min: 6, drop: 6, draw: drawN},
 		{title: "RUN", min: 5, drop: 8, draw: func(r *model.WorkflowView, w int, k Look) cell { return k.count(r.Requests.Running, w) }},
 		{title: "WAIT", min: 5, drop: 7, draw: func(r *model.WorkflowView, w int, k Look) cell { return k.count(r.Requests.Waiting, w) }},
@@ -92,14 +92,23 @@ func workflowColumns(f *model.Frame, shown []model.WorkflowView, w int, look Loo
 func tokenTitle(tpot, itl bool, screen int) (title string, w int) {
 	switch {
 	case tpot && itl && screen < narrow:
-		return "TPOT/ITL", 8
+		return "TPOT/ITL", quantileW(screen)
 	case tpot && itl:
-		return "TPOT/ITL p95", 12
+		return "TPOT/ITL p95", quantileW(screen) + 4
 	case itl:
-		return "ITL p95", 8
+		return "ITL p95", quantileW(screen)
 	default:
-		return "TPOT p95", 8
+		return "TPOT p95", quantileW(screen)
 	}
+}
+
+// quantileW is the width of a percentile, on a screen that is not narrow with
+// room for a sign behind it.
+func quantileW(screen int) int {
+	if screen < narrow {
+		return 8
+	}
+	return 9
 }
 
 func workflowTokens(f *model.Frame) (tpot, itl bool) {
@@ -112,12 +121,7 @@ func workflowTokens(f *model.Frame) (tpot, itl bool) {
 }
 
 func drawState(r *model.WorkflowView, w int, look Look) cell {
-	c := of(r)
-	text := word(r)
-	if c == cannot && cells(text) > w {
-		text = "cannot"
-	}
-	return cell{conditionTable[c].role, look.cut(text, w)}
+	return cell{conditionTable[of(r)].role, look.cut(word(r, w), w)}
 }
 
 func drawSince(r *model.WorkflowView, _ int, _ Look) cell {
