@@ -155,7 +155,8 @@ func beside(row []graph, cols []layout.Rect, look Look) []string {
 func (g graph) draw(size layout.Size, look Look) string {
 	p := g.plot(look)
 	p.W, p.H = size.W, size.H-1
-	rule := look.rule(size.W, g.title(look), g.legend(look)...)
+	legend := g.legend(look)
+	rule := look.rule(size.W, g.title(size.W-widthOf(legend, 2), look), legend...)
 	if p.Step <= 0 {
 		return rule + "\n" + look.line(size.W).pad(indent).put(themes.Muted, "no history yet").String() + strings.Repeat("\n", max(size.H-2, 0))
 	}
@@ -173,8 +174,10 @@ func (g graph) metric() string {
 	}
 }
 
-func (g graph) title(look Look) []seg {
-	name := seg{themes.Muted, " " + look.foreign(g.w.Name, 24)}
+// title is what is drawn and whose it is; the name gives way to the legend.
+func (g graph) title(w int, look Look) []seg {
+	const around = 28 // the longest word for what is drawn, and the rule's own cells
+	name := seg{themes.Muted, " " + look.foreign(g.w.Name, min(max(w-around, 8), 24))}
 	switch g.kind {
 	case graphFlow:
 		return []seg{{themes.Strong, "OUTPUT tok/s"}, name}

@@ -188,7 +188,7 @@ func (s *sheet) dist(t *model.TargetView, signal model.Signal, d *model.Dist) {
 	}
 	ps := []part{q(2, "p50", d.P50), q(0, "p95", d.P95), q(3, "p99", d.P99), say(1, themes.Muted, "n "+samples(d.N))}
 	if m, ok := d.Mean.Get(); ok {
-		ps = append(ps, part{[]seg{{themes.Muted, "mean "}, {themes.Text, unit.Limit(m)}}, 4})
+		ps = append(ps, part{[]seg{{themes.Muted, "mean "}, {themes.Text, unit.Precise(m)}}, 4})
 	}
 	if d.Basis == model.SinceStart {
 		ps = append(ps, say(1, themes.Warn, "since the server started"))
