@@ -30,7 +30,7 @@ type page struct {
 }
 
 func newPage(opt Options) *page {
-	return &page{dialects: opt.Dialects, scanner: expo.NewScanner(opt.Limits)}
+	return &page{dialects: opt.Dialects, scanner: opt.lines.NewScanner(opt.Limits)}
 }
 
 // read is one poll's page. started is the process start time in Unix seconds
@@ -42,6 +42,9 @@ func (p *page) read(body []byte, started float64) (model.Batch, error) {
 	}
 	if scanned.Generation != p.generation || scanned.New > 0 {
 		p.compile(scanned)
+	}
+	if p.verdict != scanned.Verdict {
+		p.verdict, p.about = scanned.Verdict, nil
 	}
 	p.samples = p.samples[:0]
 	if p.plan != nil {
@@ -60,9 +63,7 @@ func (p *page) read(body []byte, started float64) (model.Batch, error) {
 // compile looks names up again. That is only needed when series appeared: an
 // index keeps its meaning within a generation.
 func (p *page) compile(scanned *expo.Page) {
-	if scanned.Generation != p.generation {
-		p.generation, p.verdict = scanned.Generation, scanned.Verdict
-	}
+	p.generation = scanned.Generation
 	p.plan, p.about, p.from = nil, nil, nil
 	if d, ok := p.dialects.Detect(scanned); ok {
 		p.plan = d.Compile(scanned)

@@ -21,6 +21,8 @@ type Options struct {
 	Dialects *dialect.Set             // nil for the built-in ones
 	Limits   expo.Limits              // of one page; zero for the defaults
 	Version  string                   // of slotop, for the User-Agent
+
+	lines *expo.Lines // shared by the targets that are opened together
 }
 
 // UsageError is a target argument that cannot be meant as it stands.
@@ -76,6 +78,7 @@ func Open(ctx context.Context, specs []Spec) ([]Opened, error) {
 
 func openAll(ctx context.Context, specs []Spec) ([]Opened, error) {
 	var builtin *dialect.Set // built once, and only where it is needed
+	lines := &expo.Lines{}
 	var opened []Opened
 	var errs []error
 	for _, spec := range specs {
@@ -89,6 +92,7 @@ func openAll(ctx context.Context, specs []Spec) ([]Opened, error) {
 			}
 			spec.Options.Dialects = builtin
 		}
+		spec.Options.lines = lines
 		got, err := open(ctx, spec)
 		opened = append(opened, got...)
 		errs = append(errs, err)

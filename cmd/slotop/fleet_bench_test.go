@@ -330,7 +330,9 @@ func fleetPage(m, n int, apart bool) []byte {
 		if reason != "" {
 			reason = "," + strings.Replace(reason, "=", `="`, 1) + `"`
 		}
-		head(name+"_total", "counter")
+		if i == 0 || !strings.HasPrefix(fleetCounters[i-1], name) {
+			head(name+"_total", "counter")
+		}
 		fmt.Fprintf(&b, "%s_total{%s%s} %d.0\n", name, labels, reason, 1000+n*(i+3))
 	}
 	for _, name := range fleetHistograms {

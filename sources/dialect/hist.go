@@ -16,7 +16,7 @@ import (
 // not by their place on the page: exporters differ in the order.
 func (b *builder) histogram(r *reading) bool {
 	metric, buckets := b.rows(b.w.From, "_bucket")
-	buckets = slices.DeleteFunc(buckets, func(i int) bool { return !isBucket(&b.page.Series[i]) })
+	buckets = slices.DeleteFunc(buckets, func(i int) bool { return !isBucket(b.page.Series[i]) })
 	if len(buckets) == 0 {
 		return false
 	}
@@ -25,7 +25,7 @@ func (b *builder) histogram(r *reading) bool {
 	for _, i := range buckets {
 		k, text, number := b.place(i)
 		l := openLines(hists.at(k), text, number)
-		l.buckets = append(l.buckets, bucket{boundOf(&b.page.Series[i]), i})
+		l.buckets = append(l.buckets, bucket{boundOf(b.page.Series[i]), i})
 	}
 	base := strings.TrimSuffix(b.page.Series[buckets[0]].Name, "_bucket")
 	for _, i := range b.byName[base+"_sum"] {

@@ -20,7 +20,7 @@ func scan(t *testing.T, body string) *Page {
 }
 
 // text is a series as one would write it, labels in page order, le last.
-func (s Series) text() string {
+func (s *Series) text() string {
 	var b strings.Builder
 	b.WriteString(s.Name)
 	for i, l := range s.Labels {
@@ -36,7 +36,7 @@ func (s Series) text() string {
 	return b.String()
 }
 
-func find(t *testing.T, p *Page, text string) (Series, float64) {
+func find(t *testing.T, p *Page, text string) (*Series, float64) {
 	t.Helper()
 	for i, s := range p.Series {
 		if s.text() == text {
@@ -44,7 +44,7 @@ func find(t *testing.T, p *Page, text string) (Series, float64) {
 		}
 	}
 	t.Fatalf("no series %q", text)
-	return Series{}, 0
+	return nil, 0
 }
 
 func wantValue(t *testing.T, p *Page, text string, want float64) {

@@ -1,11 +1,6 @@
 package expo
 
-import (
-	"math"
-	"slices"
-	"strconv"
-	"strings"
-)
+import "strings"
 
 // family is what # TYPE lines say of one name.
 type family struct {
@@ -18,7 +13,8 @@ type family struct {
 // page count: a type belongs to the page, not to the order of its lines, since
 // exporters move families about and some write # TYPE behind the samples.
 type families struct {
-	all    []family
+	all []family
+	// byName and byPlain are nil until they are needed.
 	byName map[string]int32
 	// byPlain finds a family whose name has colons by the name with underscores:
 	// some python clients answer OpenMetrics with vllm_x samples under # TYPE vllm:x.
@@ -26,19 +22,32 @@ type families struct {
 }
 
 func (f *families) index(name string) int32 {
+	f.lookup()
 	if i, ok := f.byName[name]; ok {
 		return i
 	}
-	if f.byName == nil {
-		f.byName, f.byPlain = map[string]int32{}, map[string]int32{}
-	}
 	i := int32(len(f.all))
 	f.all = append(f.all, family{name: name})
+	f.place(i)
+	return i
+}
+
+func (f *families) lookup() {
+	if f.byName != nil {
+		return
+	}
+	f.byName, f.byPlain = map[string]int32{}, map[string]int32{}
+	for i := range f.all {
+		f.place(int32(i))
+	}
+}
+
+func (f *families) place(i int32) {
+	name := f.all[i].name
 	f.byName[name] = i
 	if strings.Contains(name, ":") {
 		f.byPlain[strings.ReplaceAll(name, ":", "_")] = i
 	}
-	return i
 }
 
 // declare notes that page says typ of family i. The first declaration of a page
@@ -67,6 +76,7 @@ var suffixes = [...]struct {
 // sample belongs to none but its own, so that a start time is never added to
 // the counter it was written for.
 func (f *families) cover(sample string, page uint32) (name string, typ Type) {
+	f.lookup()
 	for _, byName := range [...]map[string]int32{f.byName, f.byPlain} {
 		if fam := f.declared(byName, sample, page); fam != nil {
 			return fam.name, fam.typ
@@ -90,24 +100,6 @@ func (f *families) declared(byName map[string]int32, name string, page uint32) *
 		return nil
 	}
 	return &f.all[i]
-}
-
-// classify gives a new series its family and, if it is a bucket, its bound.
-func (f *families) classify(s *Series, page uint32) {
-	s.Family, s.Type = f.cover(s.Name, page)
-	if s.Type != Histogram || !strings.HasSuffix(s.Name, "_bucket") {
-		return
-	}
-	i := slices.IndexFunc(s.Labels, func(l Label) bool { return l.Name == "le" })
-	if i < 0 {
-		return
-	}
-	le, err := strconv.ParseFloat(s.Labels[i].Value, 64)
-	if err != nil || math.IsNaN(le) {
-		return
-	}
-	s.Le = le
-	s.Labels = slices.Delete(s.Labels, i, i+1)
 }
 
 // types are the words of # TYPE lines, OpenMetrics' included. A gauge histogram

@@ -66,7 +66,7 @@ var braceLine = regexp.MustCompile(`(?m)^[ \t]*\{`)
 
 // oddHistogram: expfmt takes name{le="1"} for a bucket, drops a bucket without
 // le and any le elsewhere.
-func oddHistogram(s Series) bool {
+func oddHistogram(s *Series) bool {
 	bucket := strings.HasSuffix(s.Name, "_bucket")
 	if s.Name == s.Family || bucket && math.IsNaN(s.Le) {
 		return true
@@ -81,7 +81,7 @@ func oddHistogram(s Series) bool {
 
 // oddSummary: expfmt drops a quantile without its label and the label elsewhere,
 // writes the quantile as a number and the count as a whole one.
-func oddSummary(s Series, v float64) bool {
+func oddSummary(s *Series, v float64) bool {
 	if strings.HasSuffix(s.Name, "_count") && (v != math.Trunc(v) || v < 0 || v > 1<<53) {
 		return true
 	}

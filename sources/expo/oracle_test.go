@@ -44,7 +44,7 @@ func (p *Page) set() sampleSet {
 	return out
 }
 
-func (s Series) allLabels() []Label {
+func (s *Series) allLabels() []Label {
 	if math.IsNaN(s.Le) {
 		return s.Labels
 	}

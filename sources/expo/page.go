@@ -38,6 +38,7 @@ type Label struct{ Name, Value string }
 
 // Series is one line's identity: its sample name (with _bucket, _sum, _count or
 // _total where the line has it), its decoded labels in page order, and its family.
+// It may be shared between the pages of several targets: nobody writes to it.
 type Series struct {
 	Name   string
 	Family string // the name in the # TYPE line that covers it; Name where none does
@@ -53,7 +54,7 @@ type Series struct {
 // line was not on this page (its value is then NaN). Series are only appended,
 // until Generation changes: then every index may mean another series.
 type Page struct {
-	Series     []Series
+	Series     []*Series
 	Values     []float64
 	Seen       []bool
 	Generation int // starts at 1 with the first page
@@ -69,9 +70,9 @@ type Page struct {
 	Dropped  int       // lines whose series a limit refused
 	Repeated int       // lines whose series stood on the page already; the last one counts
 
-	// Verdict is what the reference parser says against the first page of the
-	// generation: readers stricter than this one refuse such a page. Empty when it
-	// has nothing to say.
+	// Verdict is what the reference parser says against an early page of the
+	// generation, the first one unless many targets share their lines: readers
+	// stricter than this one refuse such a page. Empty when it has nothing to say.
 	Verdict string
 }
 

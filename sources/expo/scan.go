@@ -2,8 +2,7 @@ package expo
 
 import (
 	"bytes"
-	"hash/maphash"
-	"math"
+	"slices"
 )
 
 // maxBadLines is how many skipped lines a page shows; the rest is counted.
@@ -29,17 +28,18 @@ type Scanner struct {
 	lim  Limits
 	page Page
 
+	lines    *Lines // shared with other scanners, or nil
 	entries  []entry
-	byText   map[string]int32
-	bySeries map[uint64]int32 // hash of name and labels → series
-	origin   []string         // of each series: the beginning of the line that introduced it
-	at       []uint32         // of each series: the last page that had it
+	tables   *tables  // nil while no page needs them
+	origin   []*line  // of each series: the line that introduced it
+	at       []uint32 // of each series: the last page that had it
 	families families
-	seed     maphash.Seed
 	sample   sampleLine
 	excerpt  []byte
 
 	now      uint32 // number of the page, from 1
+	turn     int    // on which page of a generation to ask for the verdict
+	age      int    // pages of this generation
 	judged   int    // the generation that has its verdict
 	head     int32  // the first entry of the last page
 	last     int32  // the entry of the line before, or none
@@ -53,6 +53,7 @@ type Scanner struct {
 	full     bool   // a series was refused for want of room
 	gaps     bool   // some series were not on the page before
 	ended    bool   // # EOF was read
+	looked   bool   // the page needed the tables
 }
 
 // entry is the beginning of a line that was understood before: everything up to
@@ -63,12 +64,12 @@ type entry struct {
 	series int32 // none for a # TYPE line
 	family int32
 	typ    Type
-	open   bool // the text ends in a name that could go on, see sampleLine
+	open   bool // as the line's
 }
 
 // NewScanner returns a scanner for one target.
 func NewScanner(lim Limits) *Scanner {
-	s := &Scanner{lim: lim.orDefault(), seed: maphash.MakeSeed()}
+	s := &Scanner{lim: lim.orDefault(), turn: 1}
 	s.forget()
 	return s
 }
@@ -84,6 +85,7 @@ func (s *Scanner) Scan(body []byte) (*Page, error) {
 	if what := sniff(body); what != "" {
 		return nil, notMetrics(what, body)
 	}
+	defer func() { s.sample.line = nil }() // the body is the caller's again
 	s.read(body)
 	if what := s.doubt(); what != "" {
 		if s.page.New > 0 {
@@ -96,9 +98,10 @@ func (s *Scanner) Scan(body []byte) (*Page, error) {
 		s.read(body)
 		s.settle()
 	}
-	if s.judged != s.page.Generation {
-		s.judged, s.page.Verdict = s.page.Generation, s.verdict(body)
+	if first := s.page.New == len(s.page.Series); first || !s.looked {
+		s.dropTables() // after the first page too: the second is nearly always like it
 	}
+	s.judge(body)
 	return &s.page, nil
 }
 
@@ -109,24 +112,45 @@ func (s *Scanner) forget() {
 	s.page.Values = s.page.Values[:0]
 	s.page.Seen = s.page.Seen[:0]
 	s.page.Generation++
-	s.entries, s.byText, s.bySeries = nil, nil, nil
+	s.dropTables()
+	s.entries = nil
 	s.origin, s.at = nil, s.at[:0]
 	s.families = families{}
-	s.head, s.bytes, s.seen, s.declared, s.gaps = none, 0, 0, 0, false
+	s.head, s.bytes, s.seen, s.declared, s.gaps, s.age = none, 0, 0, 0, false, 0
 }
 
 // makeRoom sizes empty tables for the lines of a body, so that a first page
-// does not grow them step by step.
+// neither grows them step by step nor leaves them half empty.
 func (s *Scanner) makeRoom(body []byte) {
-	lines := min(bytes.Count(body, []byte{'\n'}), maxRoom)
-	s.entries = make([]entry, 0, lines)
-	s.byText = make(map[string]int32, lines)
-	s.bySeries = make(map[uint64]int32, lines)
+	samples, comments := 0, 0
+	for rest := body; len(rest) > 0; {
+		switch {
+		case rest[0] != '#':
+			samples++
+		case !bytes.HasPrefix(rest, help):
+			comments++
+		}
+		end := bytes.IndexByte(rest, '\n')
+		if end < 0 {
+			break
+		}
+		rest = rest[end+1:]
+	}
+	samples, comments = min(samples, maxRoom), min(comments, maxRoom)
+	s.entries = make([]entry, 0, samples+comments)
+	s.families.all = make([]family, 0, comments)
+	s.origin = make([]*line, 0, samples)
+	p := &s.page
+	p.Series = make([]*Series, 0, samples)
+	p.Families = make([]Family, 0, comments)
+	p.Values = slices.Grow(p.Values, samples)
+	p.Seen = slices.Grow(p.Seen, samples)
+	s.at = slices.Grow(s.at, samples)
 }
 
 // read goes through the body once.
 func (s *Scanner) read(body []byte) {
-	if s.byText == nil {
+	if s.entries == nil {
 		s.makeRoom(body)
 	}
 	s.size = len(body)
@@ -151,7 +175,7 @@ func (s *Scanner) begin() {
 	s.now++
 	s.last, s.seen = none, 0
 	s.before, s.declared = s.declared, 0
-	s.changed, s.metadata, s.full, s.ended = false, false, false, false
+	s.changed, s.metadata, s.full, s.ended, s.looked = false, false, false, false, false
 	p := &s.page
 	p.BadLines = p.BadLines[:0]
 	p.New, p.Lines, p.Bad, p.Dropped, p.Repeated = 0, 0, 0, 0, 0
@@ -191,26 +215,30 @@ func (s *Scanner) line(line []byte) {
 
 // comment reads a comment. Only # TYPE lines are remembered: text that changes
 // from page to page must not fill the tables.
-func (s *Scanner) comment(line []byte) {
-	if string(line) == "# EOF" {
+func (s *Scanner) comment(text []byte) {
+	if string(text) == "# EOF" {
 		s.ended = true
 		return
 	}
-	if id, ok := s.byText[string(line)]; ok {
+	if id, ok := s.lookup().byText[string(text)]; ok {
 		s.follow(id)
 		s.declare(&s.entries[id])
 		return
 	}
-	c, why := parseComment(line)
-	if why != "" {
-		s.bad(line, why)
-		return
+	ln := s.lines.find(text)
+	if ln == nil {
+		c, why := parseComment(text)
+		if why != "" {
+			s.bad(text, why)
+			return
+		}
+		s.metadata = s.metadata || c.keyword != ""
+		if c.keyword != "TYPE" {
+			return
+		}
+		ln = s.lines.add(&line{text: string(text), name: c.family, typ: c.typ})
 	}
-	s.metadata = s.metadata || c.keyword != ""
-	if c.keyword != "TYPE" {
-		return
-	}
-	e := entry{text: string(line), next: none, series: none, family: s.families.index(c.family), typ: c.typ}
+	e := entry{text: ln.text, next: none, series: none, family: s.families.index(ln.name), typ: ln.typ}
 	s.declare(&e)
 	s.remember(e)
 }
@@ -227,27 +255,32 @@ func (s *Scanner) declare(e *entry) {
 // take notes the sample that was just parsed.
 func (s *Scanner) take() {
 	prefix := s.sample.line[:s.sample.prefix]
-	if id, ok := s.byText[string(prefix)]; ok {
+	if id, ok := s.lookup().byText[string(prefix)]; ok {
 		s.follow(id)
 		s.see(s.entries[id].series, s.sample.value)
 		return
 	}
-	if why := s.sample.checkLabels(); why != "" {
-		s.bad(s.sample.line, why)
-		return
+	ln := s.lines.find(prefix)
+	if ln == nil {
+		if why := s.sample.checkLabels(); why != "" {
+			s.bad(s.sample.line, why)
+			return
+		}
 	}
 	if len(s.sample.labels) > s.lim.Labels {
 		s.page.Dropped++
 		return
 	}
-	text := string(prefix)
-	series := s.identify(text)
+	if ln == nil {
+		ln = s.lines.add(s.sample.understood())
+	}
+	series := s.identify(ln)
 	if series == none {
 		s.page.Dropped++
 		return
 	}
 	s.see(series, s.sample.value)
-	s.remember(entry{text: text, next: none, series: series, open: s.sample.prefixOpen})
+	s.remember(entry{text: ln.text, next: none, series: series, open: ln.open})
 }
 
 // follow notes that entry id came after the line before.
@@ -263,7 +296,7 @@ func (s *Scanner) follow(id int32) {
 func (s *Scanner) remember(e entry) {
 	id := int32(len(s.entries))
 	s.entries = append(s.entries, e)
-	s.byText[e.text] = id
+	s.tables.byText[e.text] = id
 	s.bytes += len(e.text)
 	s.follow(id)
 }
@@ -283,18 +316,16 @@ func (s *Scanner) see(i int32, value float64) {
 	s.seen++
 }
 
-// identify finds the series of the parsed line, or introduces it. It returns
-// none where a limit forbids that. Two spellings of the same name and labels,
-// in whatever order, are one series.
-func (s *Scanner) identify(text string) int32 {
-	name, labels := s.sample.decode(text)
-	key := identity(s.seed, name, labels)
-	for ; ; key++ {
-		i, ok := s.bySeries[key]
+// identify finds the series of a line, or introduces it. It returns none where a
+// limit forbids that. Two spellings of the same name and labels, in whatever
+// order, are one series.
+func (s *Scanner) identify(ln *line) int32 {
+	for key := ln.identity; ; key++ {
+		i, ok := s.tables.bySeries[key]
 		if !ok {
 			break
 		}
-		if s.same(i, name, labels) {
+		if s.origin[i].sameSeries(ln) {
 			return i
 		}
 	}
@@ -303,11 +334,11 @@ func (s *Scanner) identify(text string) int32 {
 		return none
 	}
 	i := int32(len(s.page.Series))
-	s.bySeries[key] = i
-	s.page.Series = append(s.page.Series, Series{Name: name, Labels: labels, Le: math.NaN()})
+	s.tables.place(ln.identity, i)
+	s.page.Series = append(s.page.Series, nil) // settle tells its family
 	s.page.Values = append(s.page.Values, 0)
 	s.page.Seen = append(s.page.Seen, true)
-	s.origin = append(s.origin, text)
+	s.origin = append(s.origin, ln)
 	s.at = append(s.at, s.now-1)
 	s.page.New++
 	return i

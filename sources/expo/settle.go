@@ -2,7 +2,6 @@ package expo
 
 import (
 	"bytes"
-	"hash/maphash"
 	"math"
 )
 
@@ -21,14 +20,12 @@ func (s *Scanner) settle() bool {
 	known := len(p.Series) - p.New
 	if s.changed || s.declared != s.before {
 		for i := range known {
-			if s.at[i] == s.now && !s.sameFamily(&p.Series[i]) {
+			if s.at[i] == s.now && !s.sameFamily(p.Series[i]) {
 				return false
 			}
 		}
 	}
-	for i := known; i < len(p.Series); i++ {
-		s.families.classify(&p.Series[i], s.now)
-	}
+	s.classify(known)
 	if s.changed || s.declared != s.before {
 		s.listFamilies()
 	}
@@ -38,6 +35,18 @@ func (s *Scanner) settle() bool {
 	}
 	s.gaps = gaps
 	return !s.crowded(gaps)
+}
+
+// classify gives the series from the given one on their families.
+func (s *Scanner) classify(from int) {
+	name, family, typ := "", "", Untyped
+	for i, ln := range s.origin[from:] {
+		if ln.name != name { // the buckets of a histogram follow each other
+			name = ln.name
+			family, typ = s.families.cover(name, s.now)
+		}
+		s.page.Series[from+i] = ln.as(family, typ)
+	}
 }
 
 func (s *Scanner) listFamilies() {
@@ -95,45 +104,4 @@ func (s *Scanner) bad(line []byte, why string) {
 	if b.Excerpt != string(s.excerpt) {
 		b.Excerpt = string(s.excerpt)
 	}
-}
-
-// identity hashes a name and labels in whatever order.
-func identity(seed maphash.Seed, name string, labels []Label) uint64 {
-	sum := maphash.String(seed, name)
-	for _, l := range labels {
-		// The product keeps {a="x",b="y"} and {a="y",b="x"} apart.
-		sum += maphash.String(seed, l.Name) * (maphash.String(seed, l.Value) | 1)
-	}
-	return sum
-}
-
-// same is whether series i has this name and these labels.
-func (s *Scanner) same(i int32, name string, labels []Label) bool {
-	if s.page.Series[i].Name != name {
-		return false
-	}
-	// The series may have lost its le label to Le, so its line is read again.
-	var origin sampleLine
-	text := s.origin[i] + " 0"
-	if why := origin.parse([]byte(text)); why != "" {
-		return false
-	}
-	_, other := origin.decode(text)
-	return sameLabels(labels, other)
-}
-
-func sameLabels(a, b []Label) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for _, l := range a {
-		found := false
-		for _, m := range b {
-			found = found || l == m
-		}
-		if !found {
-			return false
-		}
-	}
-	return true
 }

@@ -79,7 +79,15 @@ func notMetrics(what string, body []byte) error {
 // some fifteen times the memory of the page.
 const maxVerdict = 4 << 20
 
-// verdict asks the reference parser about a generation's first page. Its answer
+// judge asks for the verdict when it is this scanner's turn.
+func (s *Scanner) judge(body []byte) {
+	s.age++
+	if s.judged != s.page.Generation && s.age >= s.turn {
+		s.judged, s.page.Verdict = s.page.Generation, s.verdict(body)
+	}
+}
+
+// verdict asks the reference parser about an early page of a generation. Its answer
 // never decides what is read: it gives up on a page at the first line it does
 // not like, and knows neither positions nor OpenMetrics. But it is what stricter
 // readers do with this target, which explains why they show nothing.
