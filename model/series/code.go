@@ -1,18 +1,23 @@
 package series
 
-import "math"
+import (
+	"encoding/binary"
+	"math"
+)
 
-// absent marks NaN among the offsets.
-const absent = math.MaxUint32
-
-// packed is a row in half the memory: most columns are whole counts, which fit
-// in 32 bits as the distance from the column's first value. Nothing is rounded:
-// a column that ever does not fit, such as a sum of seconds, is wide from then
-// on and stands in full behind the others.
+// packed is a row in a quarter of the memory. Most columns are whole counts, and
+// what a bucket counted since the first row differs little from what its
+// neighbour did: that difference, as a varint, is nearly always a byte or two.
+// Nothing is rounded: a column that ever does not fit, such as a sum of seconds,
+// is wide from then on and stands in full before the others.
 type packed struct {
-	offset []uint32
-	wide   []float64
+	width int
+	wide  int // of the columns
+	text  []byte
 }
+
+// absent stands for NaN, and for a column that is wide, among the differences.
+const absent = 0
 
 // code is what the rows of one ring share. A wide column keeps its base, because
 // rows packed before it became wide still count from there.
@@ -21,6 +26,7 @@ type code struct {
 	born   []bool    // rows that are too short had 0 here
 	isWide []bool
 	wide   []int // the wide columns in the order in which they became so
+	text   []byte
 }
 
 func (c *code) column(born bool) {
@@ -29,68 +35,93 @@ func (c *code) column(born bool) {
 	c.isWide = append(c.isWide, false)
 }
 
-// pack writes row into p, whose memory is used again.
+// pack writes row into p, whose memory is used again if it fits.
 func (c *code) pack(row []float64, p *packed) *packed {
-	p.offset = p.offset[:0]
+	text := c.text[:0]
+	before := int64(0)
 	for i, v := range row {
-		p.offset = append(p.offset, c.offset(i, v))
+		if c.isWide[i] || !c.fits(i, v) {
+			text = append(text, absent)
+			continue
+		}
+		offset := int64(v - c.base[i])
+		text = binary.AppendUvarint(text, zigzag(offset-before)+1)
+		before = offset
 	}
-	p.wide = p.wide[:0]
 	for _, i := range c.wide {
-		p.wide = append(p.wide, row[i])
+		text = binary.LittleEndian.AppendUint64(text, math.Float64bits(row[i]))
 	}
+	c.text = text
+	if n := cap(p.text); n < len(text) || n > 2*len(text) {
+		p.text = make([]byte, 0, len(text))
+	}
+	p.width, p.wide, p.text = len(row), len(c.wide), append(p.text[:0], text...)
 	return p
 }
 
-// offset is v as a distance from the column's base. Where that is not exact the
-// column becomes wide, and the offset is not looked at.
-func (c *code) offset(i int, v float64) uint32 {
-	if c.isWide[i] || math.IsNaN(v) {
-		return absent
+// most is the largest offset for which every smaller one is exact.
+const most = 1 << 53
+
+// fits is whether v is exactly a whole number from the base of column i. Where
+// another number is not, the column becomes wide.
+func (c *code) fits(i int, v float64) bool {
+	if math.IsNaN(v) {
+		return false
 	}
 	if math.IsNaN(c.base[i]) {
 		c.base[i] = v
 	}
-	if d := v - c.base[i]; d >= 0 && d < absent && c.base[i]+float64(uint32(d)) == v {
-		return uint32(d)
+	d := v - c.base[i]
+	if d == math.Trunc(d) && math.Abs(d) <= most && c.base[i]+d == v {
+		return true
 	}
 	c.isWide[i] = true
 	c.wide = append(c.wide, i)
-	return absent
+	return false
 }
 
-// at is column i of a packed row, wide columns aside.
-func (c *code) at(p *packed, i int) float64 {
-	if i >= len(p.offset) {
-		if c.born[i] {
-			return 0
-		}
-		return math.NaN()
-	}
-	if p.offset[i] == absent {
-		return math.NaN()
-	}
-	return c.base[i] + float64(p.offset[i])
-}
+func zigzag(d int64) uint64   { return uint64(d<<1) ^ uint64(d>>63) }
+func unzigzag(u uint64) int64 { return int64(u>>1) ^ -int64(u&1) }
 
-// unpack writes the row that was packed into p.
+// unpack writes the first len(row) columns of what was packed into p.
 func (c *code) unpack(row []float64, p *packed) {
-	for i := range row {
-		row[i] = c.at(p, i)
+	text := p.text
+	offset := int64(0)
+	n := min(len(row), p.width)
+	for i := range n {
+		u := uint64(text[0])
+		if u < 0x80 {
+			text = text[1:]
+		} else {
+			var size int
+			u, size = binary.Uvarint(text)
+			text = text[size:]
+		}
+		if u == absent {
+			row[i] = math.NaN()
+			continue
+		}
+		offset += unzigzag(u - 1)
+		row[i] = c.base[i] + float64(offset)
 	}
-	for k, v := range p.wide {
-		row[c.wide[k]] = v
+	for i := n; i < len(row); i++ {
+		row[i] = math.NaN()
+		if c.born[i] {
+			row[i] = 0
+		}
+	}
+	wide := p.text[len(p.text)-8*p.wide:]
+	for k, i := range c.wide[:p.wide] {
+		if i < len(row) {
+			row[i] = math.Float64frombits(binary.LittleEndian.Uint64(wide[8*k:]))
+		}
 	}
 }
 
 // gains writes newest minus p for the first len(dst) columns.
 func (c *code) gains(dst, newest []float64, p *packed) {
-	for i := range dst {
-		dst[i] = newest[i] - c.at(p, i)
-	}
-	for k, v := range p.wide {
-		if i := c.wide[k]; i < len(dst) {
-			dst[i] = newest[i] - v
-		}
+	c.unpack(dst, p)
+	for i, then := range dst {
+		dst[i] = newest[i] - then
 	}
 }

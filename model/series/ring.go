@@ -86,7 +86,7 @@ func (r *Ring) Push(at time.Duration, row []float64) bool {
 // serves for this poll too: an idle server costs a stamp and a pointer.
 func (r *Ring) repeats(row []float64, width int) bool {
 	n := len(r.snaps)
-	if n == 0 || len(row) != width || len(r.snaps[n-1].row.offset) != width {
+	if n == 0 || len(row) != width || r.snaps[n-1].row.width != width {
 		return false
 	}
 	for i, v := range row {
