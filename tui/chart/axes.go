@@ -18,15 +18,10 @@ func (g *plotting) axes() {
 	for y := range g.h {
 		g.c.set(gutter, y, side, g.Rule)
 	}
-	taken := -1
-	for v := g.scale.top; v > g.scale.step/2; v -= g.scale.step {
-		y := g.row(v) / dotsDown
-		if y == taken || y >= g.h-1 {
-			continue
-		}
-		taken = y
+	for k := 1; k*g.scale.rows <= g.h; k++ {
+		y := g.h - k*g.scale.rows
 		g.c.set(gutter, y, knot, g.Rule)
-		g.label(y, g.Format(v))
+		g.label(y, g.Format(float64(k)*g.scale.step))
 	}
 	g.c.set(gutter, g.h, corner, g.Rule)
 	g.label(g.h, "0")

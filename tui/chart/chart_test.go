@@ -217,7 +217,7 @@ func TestLinesInOneCellBothShow(t *testing.T) {
 	}
 	p := plot(flat(0))
 	p.Band, p.Objective, p.Tags = nil, 0, nil
-	p.Lines = []Line{{Values: flat(0)}, {Values: flat(0.05)}, {Values: flat(1)}}
+	p.Lines = []Line{{Values: flat(0)}, {Values: flat(0.09)}, {Values: flat(1)}}
 	if got := p.Render(); !strings.Contains(got, "⣒⣒⣒") {
 		t.Errorf("want both lower lines in one row:\n%s", got)
 	}
@@ -253,25 +253,25 @@ func TestColumnsStandStill(t *testing.T) {
 func TestScale(t *testing.T) {
 	tests := []struct {
 		most      float64
-		ticks     int
+		h         int
 		top, step float64
+		rows      int
 	}{
-		{0.95, 4, 1, 0.5},
-		{1, 5, 1, 0.2},
-		{17.3, 4, 20, 5},
-		{0.069, 3, 0.08, 0.05},
-		{0, 3, 1, 0.5},
-		{math.NaN(), 3, 1, 0.5},
-		{math.Inf(1), 2, 1e15, 5e14},
-		{8, 0, 10, 10},
+		{0.95, 8, 1, 0.5, 4},
+		{1, 10, 1, 0.2, 2},
+		{17.3, 8, 20, 5, 2},
+		{2.6, 9, 3, 1, 3}, // three even steps, not 3, 2 and 4 rows
+		{2.6, 10, 10.0 / 3, 1, 3},
+		{0.069, 6, 0.1, 0.05, 3},
+		{0, 6, 1, 0.5, 3},
+		{math.NaN(), 6, 1, 0.5, 3},
+		{math.Inf(1), 4, 1e15, 5e14, 2},
+		{8, 0, 10, 10, 1},
 	}
 	for _, tc := range tests {
-		got := scaleTo(tc.most, tc.ticks)
-		if tc.most == 0.069 {
-			tc.top = 0.1
-		}
-		if math.Abs(got.top-tc.top) > 1e-9*tc.top || math.Abs(got.step-tc.step) > 1e-9*tc.step {
-			t.Errorf("scaleTo(%v, %d) = %v, want %v by %v", tc.most, tc.ticks, got, tc.top, tc.step)
+		got := scaleTo(tc.most, tc.h)
+		if math.Abs(got.top-tc.top) > 1e-9*tc.top || math.Abs(got.step-tc.step) > 1e-9*tc.step || got.rows != tc.rows {
+			t.Errorf("scaleTo(%v, %d) = %v, want %v by %v, %d rows", tc.most, tc.h, got, tc.top, tc.step, tc.rows)
 		}
 	}
 }

@@ -90,7 +90,7 @@ func (p Plot) Render() string {
 	g.per = max(p.Span/time.Duration(g.w*dotsAcross), 1)
 	cell := int64(g.per) * dotsAcross
 	g.last = (int64(p.Since)/cell)*dotsAcross + dotsAcross - 1
-	g.scale = scaleTo(p.most(), g.h/2)
+	g.scale = scaleTo(p.most(), g.h)
 	g.lines()
 	g.objective()
 	g.marks()
@@ -147,9 +147,9 @@ func (g *plotting) column(i, n int) int {
 // row is the row of dots of a value, from the top; values off the scale stay at
 // its ends.
 func (g *plotting) row(v float64) int {
-	rows := float64(g.h*dotsDown - 1)
+	rows := g.h * dotsDown
 	f := min(max(v/g.scale.top, 0), 1)
-	return int(rows) - int(math.Round(f*rows))
+	return min(rows-int(math.Round(f*float64(rows))), rows-1)
 }
 
 // lines draws the band and the lines, the upper one over the lower one.

@@ -5,24 +5,28 @@ import (
 	"time"
 )
 
-// scale is the range of an axis that begins at 0, with the distance of its ticks.
-type scale struct{ top, step float64 }
+// scale is the range of an axis that begins at 0. Its ticks are step apart, which
+// is a whole number of rows: uneven ticks would bend what is drawn between them.
+type scale struct {
+	top, step float64
+	rows      int // between two ticks
+}
 
 // maxTop bounds what is drawn: beyond it, a value has no meaning as a latency,
 // a rate or a count, and arithmetic on it loses its digits.
 const maxTop = 1e15
 
-// scaleTo is the scale from 0 that shows most, with at most ticks steps of 1, 2
-// or 5 times a power of ten.
-func scaleTo(most float64, ticks int) scale {
+// scaleTo is the scale from 0 over h rows that shows most, with steps of 1, 2 or 5
+// times a power of ten that are at least two rows apart, where there are two.
+func scaleTo(most float64, h int) scale {
 	if math.IsNaN(most) || most <= 0 {
 		most = 1
 	}
 	most = min(most, maxTop)
-	ticks = max(ticks, 1)
-	step := niceStep(most / float64(ticks))
-	top := step * math.Ceil(most/step-1e-9)
-	return scale{top, step}
+	h = max(h, 1)
+	step := niceStep(most / float64(max(h/2, 1)))
+	rows := max(h/int(math.Ceil(most/step-1e-9)), 1)
+	return scale{step * float64(h) / float64(rows), step, rows}
 }
 
 // niceStep is the smallest of 1, 2 and 5 times a power of ten that is not less.
