@@ -68,28 +68,31 @@ func (t *target) increase(window time.Duration) (model.Basis, bool) {
 
 func (t *target) addSlot(ty *tally, sl *slot, ok bool) {
 	ty.exported[sl.signal] = true
-	if !t.fresh() {
-		if sl.kind == model.Gauge {
-			ty.level[sl.signal] = stale(ty.level[sl.signal], sl, t.good)
-		}
+	if sl.kind == model.Gauge {
+		t.addGauge(&ty.levels, sl)
+	}
+	if !t.fresh() || !ok {
 		return
 	}
 	switch sl.kind {
 	case model.Gauge:
-		if sl.seen == t.good {
-			ty.addLevel(sl.signal, model.Of(sl.level))
-		}
-		if sl.col >= 0 && ok {
+		if sl.col >= 0 {
 			ty.count[sl.signal] = sum(ty.count[sl.signal], model.Of(t.delta[sl.col]))
 		}
 	case model.Counter:
-		if ok {
-			t.addCounter(ty, sl)
-		}
+		t.addCounter(ty, sl)
 	case model.Histogram:
-		if ok {
-			t.addSpans(ty, sl)
-		}
+		t.addSpans(ty, sl)
+	}
+}
+
+func (t *target) addGauge(l *levels, sl *slot) {
+	l.exported[sl.signal] = true
+	switch {
+	case !t.fresh():
+		l.level[sl.signal] = stale(l.level[sl.signal], sl, t.good)
+	case sl.seen == t.good:
+		l.addLevel(sl.signal, model.Of(sl.level))
 	}
 }
 

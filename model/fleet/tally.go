@@ -9,8 +9,7 @@ import (
 // Levels are of now; counts, rates and histograms are of the window, or since
 // the server started where only one poll exists.
 type tally struct {
-	exported [numSignals]bool
-	level    [numSignals]model.Reading
+	levels
 	count    [numSignals]model.Reading
 	rate     [numSignals]model.Reading
 	hist     [numHists]hist.Hist // by signal, from firstHist on
@@ -20,6 +19,12 @@ type tally struct {
 	basis    model.Basis
 	partial  bool // an incomplete histogram is in it
 	repaired bool
+}
+
+// levels are the gauges of one target, of one of its engines or of a workflow.
+type levels struct {
+	exported [numSignals]bool // whether anything, gauge or not, is there of a signal
+	level    [numSignals]model.Reading
 }
 
 // reset empties the tally and keeps its memory.
@@ -37,17 +42,17 @@ func (t *tally) of(sig int) (*hist.Hist, bool) {
 }
 
 // addLevel joins a level: a ratio keeps the fullest, everything else adds up.
-func (t *tally) addLevel(sig int, v model.Reading) {
-	cur := t.level[sig]
+func (l *levels) addLevel(sig int, v model.Reading) {
+	cur := l.level[sig]
 	switch {
 	case !v.OK() && cur.OK():
 		return
 	case !v.OK() || !cur.OK():
-		t.level[sig] = v
+		l.level[sig] = v
 	case largestCounts(model.Signals[sig].Signal):
-		t.level[sig] = model.Of(max(cur.Value, v.Value))
+		l.level[sig] = model.Of(max(cur.Value, v.Value))
 	default:
-		t.level[sig] = model.Of(cur.Value + v.Value)
+		l.level[sig] = model.Of(cur.Value + v.Value)
 	}
 }
 
@@ -112,13 +117,13 @@ func (t *tally) add(o *tally) {
 // The readers of a tally. Each answers "not exported" where no target has the
 // signal, and "no data" where it has it and nothing can be said yet.
 
-func (t *tally) levelOf(s model.Signal) model.Reading { return t.reading(&t.level, s) }
-func (t *tally) rateOf(s model.Signal) model.Reading  { return t.reading(&t.rate, s) }
-func (t *tally) countOf(s model.Signal) model.Reading { return t.reading(&t.count, s) }
+func (l *levels) levelOf(s model.Signal) model.Reading { return l.reading(&l.level, s) }
+func (t *tally) rateOf(s model.Signal) model.Reading   { return t.reading(&t.rate, s) }
+func (t *tally) countOf(s model.Signal) model.Reading  { return t.reading(&t.count, s) }
 
-func (t *tally) reading(of *[numSignals]model.Reading, s model.Signal) model.Reading {
+func (l *levels) reading(of *[numSignals]model.Reading, s model.Signal) model.Reading {
 	i := signalIndex[s]
-	if !t.exported[i] {
+	if !l.exported[i] {
 		return model.Missing(model.Unsupported)
 	}
 	return of[i]

@@ -100,15 +100,15 @@ func (t *target) see() model.TargetView {
 
 // engines lists the data-parallel engines the page tells apart.
 func (t *target) engines() []model.EngineView {
-	byID := map[string]*tally{}
+	byID := map[string]*levels{}
 	for _, sl := range t.cols.slots {
 		if sl.engine == "" || sl.kind != model.Gauge {
 			continue
 		}
 		if byID[sl.engine] == nil {
-			byID[sl.engine] = &tally{}
+			byID[sl.engine] = &levels{}
 		}
-		t.addSlot(byID[sl.engine], sl, false)
+		t.addGauge(byID[sl.engine], sl)
 	}
 	out := make([]model.EngineView, 0, len(byID))
 	for id, ty := range byID {
