@@ -5,19 +5,26 @@ import (
 	"math"
 )
 
-// packed is a row in a quarter of the memory. Most columns are whole counts, and
+// packed is a row in a fifth of the memory. Most columns are whole counts, and
 // what a bucket counted since the first row differs little from what its
-// neighbour did: that difference, as a varint, is nearly always a byte or two.
-// Nothing is rounded: a column that ever does not fit, such as a sum of seconds,
-// is wide from then on and stands in full before the others.
+// neighbour did, or not at all. So a row is a text of varints, each one of
+//
+//	0           one column that is NaN, or wide
+//	1 … maxRun  as many columns that counted what the one before them did
+//	more        one column, by the difference to the one before it
+//
+// Nothing is rounded: a column that ever is not a whole number from its base,
+// such as a sum of seconds, is wide from then on and stands in full at the end.
 type packed struct {
 	width int
 	wide  int // of the columns
 	text  []byte
 }
 
-// absent stands for NaN, and for a column that is wide, among the differences.
-const absent = 0
+const (
+	absent = 0
+	maxRun = 16
+)
 
 // code is what the rows of one ring share. A wide column keeps its base, because
 // rows packed before it became wide still count from there.
@@ -38,15 +45,29 @@ func (c *code) column(born bool) {
 // pack writes row into p, whose memory is used again if it fits.
 func (c *code) pack(row []float64, p *packed) *packed {
 	text := c.text[:0]
-	before := int64(0)
+	before, run := int64(0), byte(0)
 	for i, v := range row {
-		if c.isWide[i] || !c.fits(i, v) {
-			text = append(text, absent)
+		counted, whole := c.offset(i, v)
+		if whole && counted == before && run < maxRun {
+			run++
 			continue
 		}
-		offset := int64(v - c.base[i])
-		text = binary.AppendUvarint(text, zigzag(offset-before)+1)
-		before = offset
+		if run > 0 {
+			text = append(text, run)
+			run = 0
+		}
+		switch {
+		case !whole:
+			text = append(text, absent)
+		case counted == before:
+			run = 1
+		default:
+			text = binary.AppendUvarint(text, zigzag(counted-before)+maxRun)
+			before = counted
+		}
+	}
+	if run > 0 {
+		text = append(text, run)
 	}
 	for _, i := range c.wide {
 		text = binary.LittleEndian.AppendUint64(text, math.Float64bits(row[i]))
@@ -62,33 +83,33 @@ func (c *code) pack(row []float64, p *packed) *packed {
 // most is the largest offset for which every smaller one is exact.
 const most = 1 << 53
 
-// fits is whether v is exactly a whole number from the base of column i. Where
-// another number is not, the column becomes wide.
-func (c *code) fits(i int, v float64) bool {
-	if math.IsNaN(v) {
-		return false
+// offset is v as a whole number from the base of column i. Where it is another
+// number, the column becomes wide.
+func (c *code) offset(i int, v float64) (offset int64, whole bool) {
+	if c.isWide[i] || math.IsNaN(v) {
+		return 0, false
 	}
 	if math.IsNaN(c.base[i]) {
 		c.base[i] = v
 	}
-	d := v - c.base[i]
-	if d == math.Trunc(d) && math.Abs(d) <= most && c.base[i]+d == v {
-		return true
+	if d := v - c.base[i]; math.Abs(d) <= most && float64(int64(d)) == d && c.base[i]+d == v {
+		return int64(d), true
 	}
 	c.isWide[i] = true
 	c.wide = append(c.wide, i)
-	return false
+	return 0, false
 }
 
+// zigzag makes small numbers of either sign small ones without.
 func zigzag(d int64) uint64   { return uint64(d<<1) ^ uint64(d>>63) }
 func unzigzag(u uint64) int64 { return int64(u>>1) ^ -int64(u&1) }
 
 // unpack writes the first len(row) columns of what was packed into p.
 func (c *code) unpack(row []float64, p *packed) {
 	text := p.text
-	offset := int64(0)
+	counted := int64(0)
 	n := min(len(row), p.width)
-	for i := range n {
+	for i := 0; i < n; {
 		u := uint64(text[0])
 		if u < 0x80 {
 			text = text[1:]
@@ -99,10 +120,17 @@ func (c *code) unpack(row []float64, p *packed) {
 		}
 		if u == absent {
 			row[i] = math.NaN()
+			i++
 			continue
 		}
-		offset += unzigzag(u - 1)
-		row[i] = c.base[i] + float64(offset)
+		end := min(i+int(u), n)
+		if u > maxRun {
+			counted += unzigzag(u - maxRun)
+			end = i + 1
+		}
+		for ; i < end; i++ {
+			row[i] = c.base[i] + float64(counted)
+		}
 	}
 	for i := n; i < len(row); i++ {
 		row[i] = math.NaN()
