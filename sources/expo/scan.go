@@ -56,15 +56,11 @@ type Scanner struct {
 	looked   bool   // the page needed the tables
 }
 
-// entry is the beginning of a line that was understood before: everything up to
-// the value of a sample, or a whole # TYPE line.
+// entry is a line that was understood before, and its place here.
 type entry struct {
-	text   string
-	next   int32 // the entry that followed it the last time
-	series int32 // none for a # TYPE line
-	family int32
-	typ    Type
-	open   bool // as the line's
+	*line
+	next int32 // the entry that followed it the last time
+	of   int32 // its series, or the family that it declares
 }
 
 // NewScanner returns a scanner for one target.
@@ -236,16 +232,16 @@ func (s *Scanner) comment(text []byte) {
 		if c.keyword != "TYPE" {
 			return
 		}
-		ln = s.lines.add(&line{text: string(text), name: c.family, typ: c.typ})
+		ln = s.lines.add(&line{text: string(text), name: c.family, declares: true, typ: c.typ})
 	}
-	e := entry{text: ln.text, next: none, series: none, family: s.families.index(ln.name), typ: ln.typ}
+	e := entry{ln, none, s.families.index(ln.name)}
 	s.declare(&e)
 	s.remember(e)
 }
 
 func (s *Scanner) declare(e *entry) {
 	s.metadata = true
-	first, changed := s.families.declare(e.family, e.typ, s.now)
+	first, changed := s.families.declare(e.of, e.typ, s.now)
 	if first {
 		s.declared++
 	}
@@ -257,7 +253,7 @@ func (s *Scanner) take() {
 	prefix := s.sample.line[:s.sample.prefix]
 	if id, ok := s.lookup().byText[string(prefix)]; ok {
 		s.follow(id)
-		s.see(s.entries[id].series, s.sample.value)
+		s.see(s.entries[id].of, s.sample.value)
 		return
 	}
 	ln := s.lines.find(prefix)
@@ -280,7 +276,7 @@ func (s *Scanner) take() {
 		return
 	}
 	s.see(series, s.sample.value)
-	s.remember(entry{text: ln.text, next: none, series: series, open: ln.open})
+	s.remember(entry{ln, none, series})
 }
 
 // follow notes that entry id came after the line before.

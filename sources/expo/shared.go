@@ -72,13 +72,14 @@ func (l *Lines) add(ln *line) *line {
 // line is the beginning of a line that was understood: everything up to the
 // value of a sample, or a whole # TYPE line. Nobody writes to it any more.
 type line struct {
-	text string
-	name string // of the sample, or of the family declared
-	typ  Type   // that is declared
+	text     string
+	name     string // of the sample, or of the family declared
+	declares bool   // it is a # TYPE line
+	typ      Type   // that it declares
+	open     bool   // the text ends in a name that could go on, see sampleLine
 
 	labels   []Label // in page order, le among them
 	identity uint64  // hash of name and labels
-	open     bool    // the text ends in a name that could go on, see sampleLine
 	series   atomic.Pointer[Series]
 }
 

@@ -35,7 +35,7 @@ func (s *Scanner) again(e *entry, body []byte, pos int) int {
 	if e.open || end >= len(body) || string(body[pos:end]) != e.text {
 		return -1
 	}
-	if e.series == none {
+	if e.declares {
 		after := lineEnd(body, end)
 		if after >= 0 {
 			s.declare(e)
@@ -52,7 +52,7 @@ func (s *Scanner) again(e *entry, body []byte, pos int) int {
 	if after-pos > s.lim.Line {
 		return -1
 	}
-	s.see(e.series, value)
+	s.see(e.of, value)
 	return after
 }
 
