@@ -64,10 +64,7 @@ func (p *page) read(body []byte, started float64) (model.Batch, error) {
 // index keeps its meaning within a generation.
 func (p *page) compile(scanned *expo.Page) {
 	p.generation = scanned.Generation
-	p.plan, p.about, p.from = nil, nil, nil
-	if d, ok := p.dialects.Detect(scanned); ok {
-		p.plan = d.Compile(scanned)
-	}
+	p.plan, p.about, p.from = p.dialects.Plan(scanned), nil, nil
 	p.starts = findStart(scanned)
 }
 

@@ -15,6 +15,16 @@ func (pl *Plan) About(*expo.Page) *model.About {
 	if pl.about != nil && pl.told == pl.state {
 		return pl.about
 	}
+	d := pl.described.Load()
+	if d == nil || d.of != pl.state {
+		d = &description{pl.state, pl.describe()}
+		pl.described.Store(d)
+	}
+	pl.about, pl.told = d.about, d.of
+	return pl.about
+}
+
+func (pl *Plan) describe() *model.About {
 	a := &model.About{
 		Engine:  pl.dialect.engine,
 		Version: pl.version,
@@ -30,7 +40,6 @@ func (pl *Plan) About(*expo.Page) *model.About {
 	}
 	a.Missing = pl.missing()
 	a.Notes = append(a.Notes, pl.pageNotes()...)
-	pl.about, pl.told = a, pl.state
 	return a
 }
 

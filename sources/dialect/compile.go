@@ -18,31 +18,27 @@ type compiler struct {
 // Compile works out once how a target's pages are read: which of the exposed
 // names is taken for each signal and which rows make one sample. It holds until
 // the page's generation changes or new series appear on it.
-func (d *Dialect) Compile(p *expo.Page) *Plan {
-	pl := &Plan{dialect: d}
-	pl.compile(p)
-	return pl
-}
+func (d *Dialect) Compile(p *expo.Page) *Plan { return newPlan(d.layout(p)) }
 
-// compile makes the plan anew.
-func (pl *Plan) compile(p *expo.Page) {
-	d, c := pl.dialect, &compiler{index: newIndex(p)}
-	*pl = Plan{dialect: d, speakers: d.speakers(c.index)}
+func (d *Dialect) layout(p *expo.Page) *layout {
+	c := &compiler{index: newIndex(p)}
+	l := &layout{dialect: d, speakers: d.speakers(c.index)}
 	c.fronts = c.frontNames(d)
-	pl.version = c.version(pl.speakers)
-	pl.notes = c.staticNotes(pl.speakers)
+	l.version = c.version(l.speakers)
+	l.notes = c.staticNotes(l.speakers)
 	for _, info := range model.Signals {
-		r, known := c.signal(info, pl.speakers)
+		r, known := c.signal(info, l.speakers)
 		switch {
 		case r != nil:
-			pl.readings = append(pl.readings, *r)
+			l.readings = append(l.readings, *r)
 		case known != nil:
-			pl.absent = append(pl.absent, *known)
+			l.absent = append(l.absent, *known)
 		}
 	}
-	pl.silence = c.silence(d)
-	pl.models = modelsOf(pl.readings)
-	pl.preferred = c.preferred
+	l.silence = c.silence(d)
+	l.models = modelsOf(l.readings)
+	l.preferred = c.preferred
+	return l
 }
 
 // speakers are the dialects that have something to say about a page: those that

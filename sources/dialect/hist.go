@@ -119,7 +119,7 @@ func boundOf(s *expo.Series) float64 {
 type histRow struct {
 	labels model.LabelSet
 	parts  [][]histLines // of each part its ranks, the lowest first
-	out    model.Buckets // reused from page to page
+	bounds []float64     // as the sample has them
 
 	mean   bool // only sum and count exist
 	meanOf row  // the sum
@@ -163,9 +163,8 @@ func (b *builder) histRow(k key, parts []histPart) histRow {
 		h.parts = append(h.parts, ranks)
 	}
 	for _, x := range bounds {
-		h.out.Bounds = append(h.out.Bounds, b.w.scaled(x))
+		h.bounds = append(h.bounds, b.w.scaled(x))
 	}
-	h.out.Counts = make([]float64, len(bounds)+1)
 	return h
 }
 
@@ -218,53 +217,64 @@ func (b *builder) mean(r *reading) bool {
 		}
 		r.hists = append(r.hists, histRow{
 			labels: k.labels(), way: b.w, mean: true, meanOf: *sums.all[k], count: *counts.all[k],
-			out: model.Buckets{Counts: make([]float64, 1)},
 		})
 	}
 	return len(r.hists) > 0
 }
 
+// here reports whether the page has the histogram.
+func (h *histRow) here(p *expo.Page) bool {
+	if h.mean {
+		_, ok := h.count.read(p, model.Counter, false)
+		return ok
+	}
+	found := false
+	for _, ranks := range h.parts {
+		if linesHere(p, ranks) != nil {
+			found = true
+		} else if p.Bad > 0 {
+			return false
+		}
+	}
+	return found
+}
+
 // read fills the sample's buckets from the page. It reports false where the page
 // does not have the histogram, or has lost a whole part of it: a smaller sum
 // would pass for a restart.
-func (h *histRow) read(p *expo.Page) bool {
-	if h.mean {
-		return h.readMean(p)
+func (h *histRow) read(p *expo.Page, out *model.Buckets) bool {
+	switch {
+	case !h.here(p):
+		return false
+	case h.mean:
+		return h.readMean(p, out)
 	}
-	h.out.Incomplete = false
+	out.Incomplete = false
 	total, sum := 0.0, model.Of(0)
-	found := false
 	for _, ranks := range h.parts {
 		l := linesHere(p, ranks)
 		if l == nil {
-			if p.Bad > 0 {
-				return false
-			}
 			continue
 		}
-		found = true
 		n, whole := l.n(p)
 		total += n
 		sum = sum.Plus(valueOf(p, l.sum))
-		h.out.Incomplete = h.out.Incomplete || !whole
+		out.Incomplete = out.Incomplete || !whole
 	}
-	if !found {
-		return false
-	}
-	h.readBuckets(p, total)
-	h.out.Counts[len(h.out.Counts)-1] = total
+	h.readBuckets(p, total, out)
+	out.Counts[len(out.Counts)-1] = total
 	if sum.OK() {
 		sum.Value = h.way.scaled(sum.Value)
 	}
-	h.out.Sum = sum
+	out.Sum = sum
 	return true
 }
 
 // readBuckets adds up each finite bucket. A lost line keeps what it showed last,
 // within what its neighbours allow, so that nothing seems to have fallen.
-func (h *histRow) readBuckets(p *expo.Page, total float64) {
+func (h *histRow) readBuckets(p *expo.Page, total float64, out *model.Buckets) {
 	below := 0.0
-	for i := range h.out.Bounds {
+	for i := range out.Bounds {
 		v, lost := 0.0, false
 		for _, ranks := range h.parts {
 			l := linesHere(p, ranks)
@@ -279,10 +289,10 @@ func (h *histRow) readBuckets(p *expo.Page, total float64) {
 			v += c.Value
 		}
 		if lost {
-			h.out.Incomplete = true
-			v = max(below, min(max(v, h.out.Counts[i]), total))
+			out.Incomplete = true
+			v = max(below, min(max(v, out.Counts[i]), total))
 		}
-		h.out.Counts[i], below = v, v
+		out.Counts[i], below = v, v
 	}
 }
 
@@ -309,15 +319,15 @@ func (l *histLines) n(p *expo.Page) (n float64, whole bool) {
 	return inf.Value, true
 }
 
-func (h *histRow) readMean(p *expo.Page) bool {
-	n, ok := h.count.read(p, model.Counter, false)
-	if !ok || math.IsNaN(n) {
+func (h *histRow) readMean(p *expo.Page, out *model.Buckets) bool {
+	n, _ := h.count.read(p, model.Counter, false)
+	if math.IsNaN(n) {
 		return false
 	}
-	h.out.Counts[0] = n
-	h.out.Sum = model.Reading{}
+	out.Counts[0] = n
+	out.Sum = model.Reading{}
 	if sum, ok := h.meanOf.read(p, model.Counter, false); ok && !math.IsNaN(sum) {
-		h.out.Sum = model.Of(h.way.scaled(sum))
+		out.Sum = model.Of(h.way.scaled(sum))
 	}
 	return true
 }

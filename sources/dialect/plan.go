@@ -3,6 +3,7 @@ package dialect
 import (
 	"math"
 	"slices"
+	"sync/atomic"
 
 	"slotop/model"
 	"slotop/sources/expo"
@@ -11,6 +12,16 @@ import (
 // Plan is how the pages of one target are read: for each signal the rows of the
 // page it is made of. It belongs to one target and one goroutine.
 type Plan struct {
+	*layout
+	out   []model.Buckets // of each histogram in the order of the readings, reused from page to page
+	state state           // as of the last Read
+	about *model.About
+	told  state // what about was made from
+}
+
+// layout is the part of a plan that follows from the series of a page alone.
+// Targets with the same series share it, so nobody writes to it.
+type layout struct {
 	dialect  *Dialect
 	speakers []*Dialect
 	version  string
@@ -24,9 +35,33 @@ type Plan struct {
 	// older or vaguer was taken instead. When one is back the plan is made anew.
 	preferred []int
 
-	state state // as of the last Read
+	described atomic.Pointer[description] // the last one that a target needed
+}
+
+// description is what is said of a target in a certain state.
+type description struct {
+	of    state
 	about *model.About
-	told  state // what about was made from
+}
+
+func newPlan(l *layout) *Plan {
+	pl := &Plan{layout: l}
+	bounds := 0
+	for i := range l.readings {
+		for j := range l.readings[i].hists {
+			bounds += 1 + len(l.readings[i].hists[j].bounds)
+		}
+	}
+	counts := make([]float64, bounds)
+	for i := range l.readings {
+		for j := range l.readings[i].hists {
+			b := l.readings[i].hists[j].bounds
+			n := len(b) + 1
+			pl.out = append(pl.out, model.Buckets{Bounds: b, Counts: counts[:n:n]})
+			counts = counts[n:]
+		}
+	}
+	return pl
 }
 
 // state is what a page can change about what is said of its target, one bit a
@@ -102,18 +137,21 @@ func moved(p *expo.Page, rows []int) bool {
 // share storage with the plan: they are valid until the next Read.
 func (pl *Plan) Read(p *expo.Page, into []model.Sample) []model.Sample {
 	if slices.ContainsFunc(pl.preferred, func(i int) bool { return p.Seen[i] }) {
-		pl.compile(p)
+		*pl = *pl.dialect.Compile(p)
 	}
 	found := pl.state.found
 	pl.state = state{silent: pl.silence.now(p)}
+	out := pl.out
 	for i := range pl.readings {
 		r := &pl.readings[i]
+		mine := out[:len(r.hists)]
+		out = out[len(r.hists):]
 		if r.way.IfCounted && pl.state.silent {
 			continue
 		}
 		before := len(into)
 		if r.kind == model.Histogram {
-			into = pl.readHists(p, i, into)
+			into = pl.readHists(p, i, mine, into)
 		} else {
 			into = pl.readRows(p, i, into)
 		}
@@ -127,17 +165,17 @@ func (pl *Plan) Read(p *expo.Page, into []model.Sample) []model.Sample {
 	return into
 }
 
-func (pl *Plan) readHists(p *expo.Page, i int, into []model.Sample) []model.Sample {
+func (pl *Plan) readHists(p *expo.Page, i int, out []model.Buckets, into []model.Sample) []model.Sample {
 	r := &pl.readings[i]
 	for j := range r.hists {
-		h := &r.hists[j]
-		if !h.read(p) {
+		b := &out[j]
+		if !r.hists[j].read(p, b) {
 			continue
 		}
 		into = append(into, model.Sample{
-			Signal: r.signal, Labels: h.labels, Kind: r.kind, Value: math.NaN(), Hist: &h.out,
+			Signal: r.signal, Labels: r.hists[j].labels, Kind: r.kind, Value: math.NaN(), Hist: b,
 		})
-		if c := r.way.Caution; c != nil && h.out.N() > 0 && h.out.Sum.OK() && h.out.Sum.Value/h.out.N() < c.Below {
+		if c := r.way.Caution; c != nil && b.N() > 0 && b.Sum.OK() && b.Sum.Value/b.N() < c.Below {
 			pl.state.cautioned |= 1 << i
 		}
 	}
@@ -302,7 +340,7 @@ func (r *reading) onPage(p *expo.Page) bool {
 		}
 	}
 	for i := range r.hists {
-		if r.hists[i].read(p) {
+		if r.hists[i].here(p) {
 			return true
 		}
 	}

@@ -18,6 +18,7 @@ var builtin embed.FS
 type Set struct {
 	specs    map[string]*spec // by engine
 	dialects []*Dialect       // in the order in which they are asked
+	layouts  layouts
 }
 
 // Dialect is the name table of one engine, with what it shares filled in.
@@ -81,6 +82,7 @@ func (s *Set) AddDir(fsys fs.FS) error {
 		return err
 	}
 	s.specs, s.dialects = specs, dialects
+	s.layouts.forget()
 	return nil
 }
 

@@ -1,0 +1,97 @@
+package dialect
+
+import (
+	"hash/maphash"
+	"slices"
+	"sync"
+
+	"slotop/sources/expo"
+)
+
+// layouts are kept for the next target with the same series: the replicas of a
+// service are read alike, and working that out takes longer than a poll.
+type layouts struct {
+	mu    sync.Mutex
+	known map[uint64]known
+}
+
+// known is a layout with the pages it holds for.
+type known struct {
+	series   []*expo.Series
+	families []expo.Family
+	layout   *layout // nil where no dialect claims the page
+}
+
+// maxLayouts bounds what is kept: a fleet in which no two pages are alike has
+// nothing to share. When they are too many, all are let go.
+const maxLayouts = 64
+
+// Plan detects the dialect of a page and compiles it, or takes what the same
+// series led to before. It is nil where no dialect claims the page.
+func (s *Set) Plan(p *expo.Page) *Plan {
+	l := s.layout(p)
+	if l == nil {
+		return nil
+	}
+	return newPlan(l)
+}
+
+func (s *Set) layout(p *expo.Page) *layout {
+	if p.Bad > 0 || slices.Contains(p.Seen, false) {
+		return s.newLayout(p) // it depends on what is away
+	}
+	key := keyOf(p)
+	if k, ok := s.layouts.find(key); ok && slices.Equal(k.series, p.Series) && slices.Equal(k.families, p.Families) {
+		return k.layout
+	}
+	// Not under the lock: pages that are not alike need not wait for each other.
+	l := s.newLayout(p)
+	s.layouts.keep(key, known{slices.Clone(p.Series), slices.Clone(p.Families), l})
+	return l
+}
+
+func (l *layouts) find(key uint64) (known, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	k, ok := l.known[key]
+	return k, ok
+}
+
+func (l *layouts) keep(key uint64, k known) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.known == nil || len(l.known) >= maxLayouts {
+		l.known = map[uint64]known{}
+	}
+	l.known[key] = k
+}
+
+func (l *layouts) forget() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.known = nil
+}
+
+func (s *Set) newLayout(p *expo.Page) *layout {
+	d, ok := s.Detect(p)
+	if !ok {
+		return nil
+	}
+	return d.layout(p)
+}
+
+var seed = maphash.MakeSeed()
+
+// keyOf tells pages apart by their series: those that are equal are one object,
+// where targets share them at all.
+func keyOf(p *expo.Page) uint64 {
+	var h maphash.Hash
+	h.SetSeed(seed)
+	for _, s := range p.Series {
+		maphash.WriteComparable(&h, s)
+	}
+	for _, f := range p.Families {
+		maphash.WriteComparable(&h, f)
+	}
+	return h.Sum64()
+}
