@@ -37,6 +37,7 @@ func (t *target) measure(window time.Duration) {
 // total is the target's sum over its workflows and what belongs to none.
 func (t *target) total(basis model.Basis) *tally {
 	if len(t.flows) == 1 {
+		t.sum = nil
 		for _, only := range t.flows {
 			return only
 		}
