@@ -347,8 +347,8 @@ func (e *engine) move(s *model.Sample) {
 }
 
 func TestRoundTripBusy(t *testing.T) {
-	for seed := range uint64(5) {
-		want := busy(seed, 3, 4*time.Minute, time.Second)
+	for seed := range uint64(3) {
+		want := busy(seed, 2, 2*time.Minute, time.Second)
 		tape := record(t, Header{Version: "test", Every: time.Second}, want)
 		got, _, err := play(t, tape)
 		if !errors.Is(err, io.EOF) {
@@ -474,8 +474,8 @@ func TestCut(t *testing.T) {
 		if damage == nil && !errors.Is(err, io.EOF) {
 			t.Fatalf("cut at %d: %v", cut, err)
 		}
-		if cut%256 > 40 {
-			cut += 31 // a sieve: stretches of every byte, and leaps between them
+		if cut%512 > segmentLen {
+			cut += 61 // a sieve: stretches of every byte, and leaps between them
 		}
 	}
 	if len(played) != len(x.Segments)+1 {
