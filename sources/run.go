@@ -75,6 +75,7 @@ type run struct {
 
 	last     time.Duration // stamp of the last input: inputs never go back in time
 	lastTick time.Duration
+	tickCost time.Duration
 	tickGap  time.Duration
 	fresh    bool // batches came since the last tick
 }
@@ -229,7 +230,10 @@ func (r *run) tick() {
 	r.send(before, nil)
 	cost := time.Since(before)
 	r.lastTick = before.Sub(r.start)
-	r.tickGap = max(shortTick, min(cost*tickShare, longTick))
+	// The cheaper of two: one tick during which the machine did something else
+	// says nothing of the next.
+	r.tickGap = max(shortTick, min(min(cost, r.tickCost)*tickShare, longTick))
+	r.tickCost = cost
 	r.fresh = false
 }
 
