@@ -8,51 +8,65 @@ import (
 	"slotop/tui"
 )
 
-// frameGap is the least time between two new pictures: more than ten a second
-// nobody reads, and a slow link cannot carry them.
-const frameGap = 100 * time.Millisecond
+// frameGap is the mean time between two new pictures at least: more than ten a
+// second nobody reads, and a slow link cannot carry them. burst is how many may
+// come at once after a rest: the empty picture at the start must not delay the
+// first numbers.
+const (
+	frameGap = 100 * time.Millisecond
+	burst    = 3
+)
 
-// beat makes the screen's ticks. A new frame after a while without one is shown
-// at once, so that the wait for the first numbers is not rounded up to a tick.
-// Only one tick is under way at a time: the screen asks for the next on each.
+// idleGap is the time between ticks while nothing is new: what the screen shows
+// of itself, such as a message that goes away, needs no more.
+const idleGap = 500 * time.Millisecond
+
+// beat makes the screen's ticks. A new frame after a rest is shown at once, so
+// that no wait for numbers is rounded up to a tick. Only one tick is under way
+// at a time: the screen asks for the next on each.
 type beat struct {
-	news  <-chan struct{}
-	shown time.Time // when a new frame was last shown
+	news <-chan struct{}
+	next time.Time // when the next new frame may be shown
 }
 
 // tick is what the screen asks its ticks of.
 func (b *beat) tick(d time.Duration) tea.Cmd {
 	return func() tea.Msg {
-		b.wait(d)
-		now := time.Now()
+		fresh := b.wait(d)
 		select {
 		case <-b.news:
-			b.shown = now
+			fresh = true
 		default:
+		}
+		now := time.Now()
+		if fresh {
+			b.next = latest(b.next, now.Add(-(burst-1)*frameGap)).Add(frameGap)
 		}
 		return tui.TickMsg{At: now}
 	}
 }
 
-// wait waits for d, or for less when there is news. An unseen screen asks for
-// long waits and gets them.
-func (b *beat) wait(d time.Duration) {
-	end := time.NewTimer(d)
-	defer end.Stop()
+// wait waits for news, and where the screen asks for a long wait for that: it is
+// not seen. A wake-up without news costs as much as one with it.
+func (b *beat) wait(d time.Duration) (fresh bool) {
 	if d > frameGap {
-		<-end.C
-		return
+		time.Sleep(d)
+		return false
 	}
-	rest := time.NewTimer(frameGap - time.Since(b.shown))
-	defer rest.Stop()
+	time.Sleep(time.Until(b.next))
+	idle := time.NewTimer(idleGap)
+	defer idle.Stop()
 	select {
-	case <-end.C:
-		return
-	case <-rest.C:
-	}
-	select {
-	case <-end.C:
+	case <-idle.C:
+		return false
 	case <-b.news:
-		b.shown = time.Now()
+		return true
 	}
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }

@@ -52,7 +52,7 @@ const (
 
 // framesPerSecond is how often the renderer looks whether there is something to
 // write. What there is the screen's own tick decides.
-const framesPerSecond = 60
+const framesPerSecond = 30
 
 // show runs the model on the terminal until it ends and says why it ended: nil
 // after a quit, otherwise the reason. beside runs next to it, and a panic in it

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
+	"runtime/debug"
 
 	"golang.org/x/term"
 
@@ -102,6 +104,21 @@ func (a *app) needTerminal() error {
 	}
 }
 
+// fewTargets are polled and folded by a single thread without being late.
+const fewTargets = 20
+
+// modest keeps the watcher from being the load on a host that has better things
+// to do: every further thread looks for work at each wake-up, and memory is
+// given back earlier than Go would by itself. The usual variables override it.
+func modest(targets int) {
+	if os.Getenv("GOMAXPROCS") == "" {
+		runtime.GOMAXPROCS(min(runtime.GOMAXPROCS(0), 1+targets/fewTargets))
+	}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(50)
+	}
+}
+
 // show draws the screen while beside feeds it.
 func (a *app) show(ctx context.Context, s settings, box *mailbox, opt tui.Options, beside func(context.Context) error) error {
 	set, err := loadThemes()
@@ -116,6 +133,7 @@ func (a *app) show(ctx context.Context, s settings, box *mailbox, opt tui.Option
 	if err != nil {
 		return usageError(err)
 	}
+	modest(len(opt.Targets))
 	t := &terminal{in: a.in, out: a.screen}
 	model, collect := drilled(m, func(ctx context.Context) {
 		if err := beside(ctx); err != nil && ctx.Err() == nil {
