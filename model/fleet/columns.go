@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"slotop/model"
+	"slotop/model/hist"
 )
 
 // maxColumns bounds the counters of one target; a page of 32 MiB can hold more
@@ -144,7 +145,11 @@ func (sl *slot) put(c *columns, s *model.Sample, poll int, row *[]float64) {
 }
 
 func (sl *slot) putHist(c *columns, b *model.Buckets, row *[]float64) {
-	sl.incomplete, sl.repaired = b.Incomplete, b.Repaired
+	h, err := hist.Of(b)
+	sl.incomplete, sl.repaired = b.Incomplete || err != nil, h.Repaired
+	if err != nil {
+		return // what cannot be a histogram changes nothing that is known
+	}
 	sp, ok := sl.spanFor(c, b)
 	*row = grown(*row, c.width)
 	if !ok || len(b.Counts) == 0 {
@@ -154,9 +159,9 @@ func (sl *slot) putHist(c *columns, b *model.Buckets, row *[]float64) {
 	r := (*row)[sp.col : sp.col+sp.width()]
 	// A page that lost a bucket still has a count and a sum.
 	if !b.Incomplete {
-		copy(r[:n], b.Counts[:n])
+		copy(r[:n], h.Cum[:n])
 	}
-	r[n] = b.N()
+	r[n] = h.N()
 	r[n+1] = math.NaN()
 	if b.Sum.OK() {
 		r[n+1] = b.Sum.Value

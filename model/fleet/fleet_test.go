@@ -573,3 +573,30 @@ func TestVanishedFamilyIsUnknown(t *testing.T) {
 	}
 	near(t, "output", w.Tokens.OutputPerSecond, 10)
 }
+
+// OC-38: a page read in the middle of an update.
+func TestNonMonotoneBucketsAreRepairedAndMarked(t *testing.T) {
+	b := newBench(t, 10*time.Second, "a")
+	w := workflowNamed(t, b.round(histogram(model.TTFT, []float64{0.5, 1}, []float64{10, 12, 11}, 5)), "chat")
+	near(t, "p50", w.TTFT.P50.Value, 0.3)
+	if w.TTFT.N != 12 || !strings.Contains(strings.Join(w.Notes, ";"), "not monotone") {
+		t.Errorf("n %v, notes %q", w.TTFT.N, w.Notes)
+	}
+	f := b.round(histogram(model.TTFT, []float64{0.5, 1}, []float64{10, 12, 12}, 5))
+	if w = workflowNamed(t, f, "chat"); f.Targets[0].Restarts != 0 || w.TTFT.N != 0 {
+		t.Errorf("restarts %d, n %v", f.Targets[0].Restarts, w.TTFT.N)
+	}
+}
+
+func TestWhatIsNoHistogramChangesNothing(t *testing.T) {
+	b := newBench(t, 10*time.Second, "a")
+	good := func(n float64) model.Sample {
+		return histogram(model.TTFT, []float64{1}, []float64{n, n}, n)
+	}
+	b.round(good(10), counter(model.OutputTokens, 1))
+	b.round(histogram(model.TTFT, []float64{1}, []float64{-5, 20}, 3), counter(model.OutputTokens, 2))
+	f := b.round(good(30), counter(model.OutputTokens, 3))
+	if w := workflowNamed(t, f, "chat"); w.TTFT.N != 20 || f.Targets[0].Restarts != 0 {
+		t.Errorf("n %v, restarts %d", w.TTFT.N, f.Targets[0].Restarts)
+	}
+}

@@ -1,7 +1,9 @@
 package fleet
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"time"
 
 	"slotop/model"
@@ -47,8 +49,10 @@ func (t *target) total(basis model.Basis) *tally {
 	}
 	t.sum.reset()
 	t.sum.basis = basis
-	for _, ty := range t.flows {
-		t.sum.add(ty)
+	// In a fixed order: sums of floats depend on it, and a replay must give the
+	// same frame to the byte.
+	for _, name := range slices.Sorted(maps.Keys(t.flows)) {
+		t.sum.add(t.flows[name])
 	}
 	return t.sum
 }
@@ -138,13 +142,13 @@ func known(v float64) float64 {
 // meet on the common ones.
 func (t *target) addSpans(ty *tally, sl *slot) {
 	ty.partial = ty.partial || sl.incomplete
-	ty.repaired = ty.repaired || sl.repaired
 	for i := len(sl.spans) - 1; i >= 0; i-- {
 		h, ok := t.spanIncrease(sl.spans[i])
 		if !ok || t.gone(sl, h.N()) || (i < len(sl.spans)-1 && h.N() == 0) {
 			continue
 		}
-		h.Incomplete, h.Repaired = sl.incomplete, sl.repaired
+		h.Incomplete, h.Repaired = sl.incomplete, h.Repaired || sl.repaired
+		ty.repaired = ty.repaired || h.Repaired
 		ty.addHist(sl.signal, h)
 		if t.elapsed > 0 {
 			ty.rate[sl.signal] = sum(ty.rate[sl.signal], model.Of(h.N()/t.elapsed.Seconds()))
@@ -164,7 +168,7 @@ func (t *target) spanIncrease(sp span) (hist.Hist, bool) {
 			return hist.Hist{Cum: cum[n-1:], Sum: h.Sum}, true // only the mean survived
 		}
 		if i > 0 && c < cum[i-1] {
-			cum[i] = cum[i-1] // a scrape in the middle of an update
+			cum[i], h.Repaired = cum[i-1], true // a scrape in the middle of an update
 		}
 	}
 	return h, true
