@@ -238,7 +238,7 @@ func (p *pages) Poll(ctx context.Context) (model.Batch, error) {
 	if err != nil {
 		return model.Batch{}, fileFault(err)
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	body, err := readAll(f, nil, p.limit)
 	if err != nil {
 		return model.Batch{}, fileFault(err)

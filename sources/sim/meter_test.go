@@ -58,7 +58,6 @@ func (m *meter) collect() {
 type sums struct {
 	steps, output, preemptions, prefill, flops, bytes float64
 	ttftN, ttftSum, gapN, gapSum                      float64
-	ready                                             float64
 }
 
 func (m *meter) sums() sums {
