@@ -34,11 +34,10 @@ func FuzzRead(f *testing.F) {
 				return
 			}
 			if page.Generation != generation || page.New > 0 {
-				d, ok := set.Detect(page)
-				if !ok {
+				generation, plan = page.Generation, set.Plan(page)
+				if plan == nil {
 					return
 				}
-				generation, plan = page.Generation, d.Compile(page)
 			}
 			for _, sample := range plan.Read(page, nil) {
 				if (sample.Kind == model.Histogram) != (sample.Hist != nil) {

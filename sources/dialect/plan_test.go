@@ -38,11 +38,10 @@ func (p *poller) poll(body string) read {
 		p.t.Fatal(err)
 	}
 	if page.Generation != p.generation || page.New > 0 {
-		d, ok := p.set.Detect(page)
-		if !ok {
+		p.generation, p.plan = page.Generation, p.set.Plan(page)
+		if p.plan == nil {
 			p.t.Fatal("no dialect claims the page")
 		}
-		p.generation, p.plan = page.Generation, d.Compile(page)
 	}
 	p.samples = p.plan.Read(page, p.samples[:0])
 	t, _ := p.t.(*testing.T)
