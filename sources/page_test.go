@@ -3,9 +3,11 @@ package sources_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -109,6 +111,27 @@ func TestAboutKeepsItsPointer(t *testing.T) {
 				t.Error("a page without news is described anew")
 			}
 		})
+	}
+}
+
+// What stricter readers say is shown of every target of a fleet, of the last
+// ones some polls later: it must not stand in the way of anybody's first page.
+func TestVerdictsOfAFleet(t *testing.T) {
+	s := serve(t, reply(enginePage+"odd -nan\n"))
+	var args []string
+	for i := range 40 {
+		args = append(args, fmt.Sprintf("%s/%d", s.URL, i))
+	}
+	opened := resolve(t, args...)
+	shown := func(i int) bool {
+		b, err := opened[i].Source.Poll(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return slices.ContainsFunc(b.About.Notes, func(n string) bool { return strings.Contains(n, "stricter readers refuse") })
+	}
+	if !shown(0) || shown(39) || !shown(39) || !shown(39) {
+		t.Error("want the first target's verdict at its first poll and the last one's from the second on")
 	}
 }
 
