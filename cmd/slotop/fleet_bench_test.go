@@ -80,16 +80,16 @@ func (w fleetWatch) run(b *testing.B) {
 		if in.Batch != nil && in.Batch.Fault != nil {
 			failed++
 		}
-		if in.IsTick() {
-			rss = max(rss, residentMB(b))
-		}
-		if !in.IsTick() || firstRows != 0 {
+		if !in.IsTick() {
 			return
 		}
-		if f := c.box.latest(); settled(f, 1) {
-			firstRows = time.Since(begun)
-		} else if firstFrame == 0 && anyGood(f) {
+		rss = max(rss, residentMB(b))
+		f := c.box.latest()
+		if firstFrame == 0 && anyGood(f) {
 			firstFrame = time.Since(begun)
+		}
+		if firstRows == 0 && settled(f, 1) {
+			firstRows = time.Since(begun)
 		}
 	}); err != nil {
 		b.Fatal(err)
