@@ -72,7 +72,7 @@ var Signals = []SignalInfo{
 	{ReportedHitRatio, Gauge, "prefix hit ratio (engine reports)"},
 	{ReportedOutput, Gauge, "output rate (engine reports)"},
 	{ReportedQueueMean, Gauge, "mean queue time (engine reports)"},
-	{SpecAcceptLength, Gauge, "tokens per step"},
+	{SpecAcceptLength, Gauge, "accepted tokens per step"},
 	{Started, Counter, "requests started"},
 	{Finished, Counter, "requests finished"},
 	{Failed, Counter, "requests failed"},

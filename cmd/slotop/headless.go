@@ -16,6 +16,7 @@ import (
 	"slotop/model/fleet"
 	"slotop/model/report"
 	"slotop/model/tape"
+	"slotop/model/unit"
 	"slotop/sources"
 )
 
@@ -172,9 +173,9 @@ func (a *app) record(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.err, "slotop: %s: %d bytes\n", a.flags.file, w.Size())
+	fmt.Fprintf(a.err, "slotop: %s: %s\n", a.flags.file, unit.Bytes(float64(w.Size())))
 	if n := w.Dropped(); n > 0 {
-		return fmt.Errorf("the tape is full at %d bytes: %d inputs are not on it; raise --limit", w.Size(), n)
+		return fmt.Errorf("the tape is full at %s: %d inputs are not on it; raise --limit", unit.Bytes(float64(w.Size())), n)
 	}
 	return nil
 }

@@ -600,3 +600,18 @@ func TestWhatIsNoHistogramChangesNothing(t *testing.T) {
 		t.Errorf("n %v, restarts %d", w.TTFT.N, f.Targets[0].Restarts)
 	}
 }
+
+// Shares over unlike buckets: the common bounds would give less than is known.
+func TestShareOverUnlikeBuckets(t *testing.T) {
+	b := newBench(t, 10*time.Second, "a", "b")
+	page := func(k float64) {
+		b.poll("a", histogram(model.TTFT, []float64{.1, .75, 2}, []float64{40 * k, 80 * k, 95 * k, 100 * k}, 1))
+		b.poll("b", histogram(model.TTFT, []float64{.1, 1, 2}, []float64{30 * k, 90 * k, 96 * k, 100 * k}, 1))
+	}
+	page(0)
+	b.pass(10 * time.Second)
+	page(1)
+	o := workflowNamed(t, b.tick(), "chat").Objectives[0]
+	near(t, "at least", o.Share.Lo, (80.0+90)/200)
+	near(t, "at most", o.Share.Hi, (95.0+90)/200)
+}

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"slotop/model"
+	"slotop/model/hist"
 )
 
 // The objectives a workflow has until somebody sets its own: both bounds are
@@ -91,8 +92,8 @@ func (w *workflow) see(at model.Instant) model.WorkflowView {
 		State:             w.state(),
 	}
 	v.Objectives = []model.ObjectiveView{
-		objective(ty, model.TTFT, "ttft", assumedTTFT),
-		objective(ty, model.TPOT, "tpot", assumedTPOT),
+		w.objective(ty, model.TTFT, "ttft", assumedTTFT),
+		w.objective(ty, model.TPOT, "tpot", assumedTPOT),
 	}
 	for _, t := range w.targets {
 		v.Targets = append(v.Targets, t.spec.Name)
@@ -158,7 +159,7 @@ func prefixHit(ty *tally) model.Reading {
 	return windowRatio(ty, model.PrefixHits, model.PrefixQueries)
 }
 
-func objective(ty *tally, s model.Signal, metric string, max float64) model.ObjectiveView {
+func (w *workflow) objective(ty *tally, s model.Signal, metric string, max float64) model.ObjectiveView {
 	o := model.ObjectiveView{Metric: metric, MaxS: max, Target: assumedShare, Verdict: model.CannotCompute}
 	i := signalIndex[s]
 	h, known := ty.of(i)
@@ -176,13 +177,32 @@ func objective(ty *tally, s model.Signal, metric string, max float64) model.Obje
 		o.Verdict = model.Undecided // objectives are of the window
 		return o
 	}
-	o.Share = h.ShareAtMost(max)
+	o.Share = w.shareAtMost(s, h, max)
 	if s == model.TTFT && ttftLeavesOut(ty) != "" {
 		e2e, _ := ty.of(signalIndex[model.E2E])
 		o.Share = sureOf(o.Share, e2e.ShareAtMost(max))
 	}
 	o.Verdict = verdict(o.Share, h.N())
 	return o
+}
+
+// shareAtMost is the share of observations at or below x. Replicas whose buckets
+// differ keep only the common ones when they are merged; here each is asked with
+// all of its own.
+func (w *workflow) shareAtMost(s model.Signal, merged *hist.Hist, x float64) model.Share {
+	if merged.Fidelity != model.Coarse {
+		return merged.ShareAtMost(x)
+	}
+	var each []hist.Hist
+	n := 0.0
+	for _, t := range w.targets {
+		ty := t.flows[w.name]
+		if h, known := ty.of(signalIndex[s]); known && t.fresh() && ty.basis == model.OverWindow {
+			each, n = append(each, *h), n+h.N()
+		}
+	}
+	lo, hi := hist.MergeBounds(each, x)
+	return model.Share{Lo: model.Of(lo / n), Hi: model.Of(hi / n)}
 }
 
 // sureOf is the share of first tokens in time where the TTFT clock starts late:

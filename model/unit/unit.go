@@ -30,14 +30,6 @@ func Reading(r model.Reading, format func(float64) string) string {
 	return r.State.String()
 }
 
-// Cell is the number in the given format, or a dash.
-func Cell(r model.Reading, format func(float64) string, ascii bool) string {
-	if v, ok := r.Get(); ok {
-		return format(v)
-	}
-	return None(ascii)
-}
-
 // fixed is v with that many decimals.
 func fixed(v float64, decimals int) string { return strconv.FormatFloat(v, 'f', decimals, 64) }
 

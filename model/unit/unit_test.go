@@ -133,21 +133,18 @@ func TestWidths(t *testing.T) {
 
 func TestReadings(t *testing.T) {
 	for _, tt := range []struct {
-		r                 model.Reading
-		long, cell, ascii string
+		r    model.Reading
+		long string
 	}{
-		{model.Of(0.712), "71.2 %", "71.2 %", "71.2 %"},
-		{model.Of(0), "0 %", "0 %", "0 %"},
-		{model.Reading{}, "no data", "–", "-"},
-		{model.Missing(model.NoTraffic), "no samples", "–", "-"},
-		{model.Missing(model.Unsupported), "not exported", "–", "-"},
-		{model.Reading{Value: 1, State: model.Stale}, "stale", "–", "-"},
+		{model.Of(0.712), "71.2 %"},
+		{model.Of(0), "0 %"},
+		{model.Reading{}, "no data"},
+		{model.Missing(model.NoTraffic), "no samples"},
+		{model.Missing(model.Unsupported), "not exported"},
+		{model.Reading{Value: 1, State: model.Stale}, "stale"},
 	} {
 		if got := Reading(tt.r, Ratio); got != tt.long {
 			t.Errorf("Reading(%v) = %q", tt.r, got)
-		}
-		if a, b := Cell(tt.r, Ratio, false), Cell(tt.r, Ratio, true); a != tt.cell || b != tt.ascii {
-			t.Errorf("Cell(%v) = %q, %q", tt.r, a, b)
 		}
 	}
 }

@@ -41,15 +41,6 @@ func H100() Machine {
 	}
 }
 
-// H100FP8 is the same with weights and linear layers in FP8; the KV cache stays BF16.
-func H100FP8() Machine {
-	m := H100()
-	m.WeightBytes /= 2
-	m.PeakFLOPs = 1979e12
-	m.GEMM = 0.40
-	return m
-}
-
 // Work is what one step has to do.
 type Work struct {
 	Tokens           int     // computed

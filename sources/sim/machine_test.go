@@ -21,7 +21,7 @@ func TestFloors(t *testing.T) {
 			t.Errorf("%s: got %.4f, want %.2f", c.what, c.got, c.want)
 		}
 	}
-	fp8 := H100FP8()
+	fp8 := h100FP8()
 	if got := math.Round(fp8.Ridge()); got != 591 {
 		t.Errorf("FP8 ridge: got %v, want 591", got)
 	}

@@ -58,7 +58,7 @@ func closed(t *testing.T, m Machine, clients, prompt, output, budget int, warm, 
 	limits := DemoLimits()
 	limits.TokenBudget = budget
 	s := service(t, Options{Seed: 1, Replicas: 1, Machine: m, Limits: limits, Workflows: []Workflow{
-		{Name: "loop", Clients: clients, Prompt: Fixed(prompt), Output: Fixed(output)}}})
+		{Name: "loop", Clients: clients, Prompt: fixed(prompt), Output: fixed(output)}}})
 	return (&meter{sim: s}).watch(warm, warm+measured)
 }
 
@@ -75,7 +75,7 @@ func TestClosedLoopFP8(t *testing.T) {
 		{150, 10.5, 13403}, {200, 13.1, 14407}, {250, 15.9, 15019},
 	} {
 		t.Run(strconv.Itoa(c.clients), func(t *testing.T) {
-			got := closed(t, H100FP8(), c.clients, 200, 200, serverBudget, 20*time.Second, 60*time.Second)
+			got := closed(t, h100FP8(), c.clients, 200, 200, serverBudget, 20*time.Second, 60*time.Second)
 			near(t, "ITL ms", got.gap*1e3, c.gap, 0.05)
 			near(t, "output tok/s", got.output, c.output, 0.05)
 		})

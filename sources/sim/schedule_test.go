@@ -9,7 +9,7 @@ import (
 // bench is a replica without traffic, for schedules by hand.
 func bench(t *testing.T, l Limits) *Replica {
 	t.Helper()
-	s := service(t, Options{Replicas: 1, Limits: l, Workflows: []Workflow{{Name: "w", Prompt: Fixed(1), Output: Fixed(1)}}})
+	s := service(t, Options{Replicas: 1, Limits: l, Workflows: []Workflow{{Name: "w", Prompt: fixed(1), Output: fixed(1)}}})
 	return s.replicas[0]
 }
 

@@ -192,7 +192,7 @@ func TestNobodyAnswers(t *testing.T) {
 // Clients of a closed loop survive a service that is down.
 func TestClosedLoopOverARestart(t *testing.T) {
 	s := service(t, Options{Seed: 1, Replicas: 1,
-		Workflows: []Workflow{{Name: "loop", Clients: 10, Prompt: Fixed(100), Output: Fixed(50)}},
+		Workflows: []Workflow{{Name: "loop", Clients: 10, Prompt: fixed(100), Output: fixed(50)}},
 		Restarts:  []Restart{{At: 5 * time.Second, Down: 5 * time.Second}}})
 	s.Advance(20 * time.Second)
 	if n := s.replicas[0].outstanding(); n != 10 {

@@ -10,9 +10,6 @@ import (
 // request has exp(Mu) tokens.
 type Lengths struct{ Mu, Sigma float64 }
 
-// Fixed is the distribution of requests that all have n tokens.
-func Fixed(n int) Lengths { return Lengths{Mu: math.Log(float64(n))} }
-
 func (l Lengths) draw(r *rand.Rand) int {
 	return max(1, int(math.Round(math.Exp(l.Mu+product(l.Sigma, r.NormFloat64())))))
 }

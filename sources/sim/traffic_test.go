@@ -29,7 +29,7 @@ func drain(a *arrivals, n int) (gaps []float64, requests []request) {
 
 func TestGapsHaveTheirMeanAndVariation(t *testing.T) {
 	for _, cv := range []float64{0, 0.5, 1, 1.09, 2} {
-		gaps, _ := drain(source(Workflow{Rate: 8, CV: cv, Prompt: Fixed(10), Output: Fixed(10)}), 100000)
+		gaps, _ := drain(source(Workflow{Rate: 8, CV: cv, Prompt: fixed(10), Output: fixed(10)}), 100000)
 		m := mean(gaps)
 		var v float64
 		for _, g := range gaps {
@@ -81,7 +81,7 @@ func TestOutputEndsAtItsLimit(t *testing.T) {
 }
 
 func TestPaceStretchesTheGapUnderWay(t *testing.T) {
-	a := source(Workflow{Rate: 2, Prompt: Fixed(1), Output: Fixed(1)})
+	a := source(Workflow{Rate: 2, Prompt: fixed(1), Output: fixed(1)})
 	a.next = 10 * time.Second
 	a.pace(4*time.Second, 3) // 6 s at 2/s are 2 s at 6/s
 	if got, want := a.next, 6*time.Second; (got - want).Abs() > time.Microsecond {
@@ -98,7 +98,7 @@ func TestPaceStretchesTheGapUnderWay(t *testing.T) {
 }
 
 func TestPatienceIsExponential(t *testing.T) {
-	w := Workflow{Rate: 1, Prompt: Fixed(1), Output: Fixed(1), Patience: 10 * time.Second}
+	w := Workflow{Rate: 1, Prompt: fixed(1), Output: fixed(1), Patience: 10 * time.Second}
 	_, rs := drain(source(w), 50000)
 	var patience []float64
 	for _, r := range rs {

@@ -124,11 +124,11 @@ func drawState(r *model.WorkflowView, w int, look Look) cell {
 	return cell{conditionTable[of(r)].role, look.cut(word(r, w), w)}
 }
 
-func drawSince(r *model.WorkflowView, _ int, _ Look) cell {
+func drawSince(r *model.WorkflowView, _ int, look Look) cell {
 	if c := of(r); r.Since.IsZero() || c == met || c == quiet {
 		return cell{}
 	}
-	return cell{themes.Muted, r.Since.Wall.UTC().Format("15:04")}
+	return cell{themes.Muted, unit.ClockMinute(r.Since, look.ASCII)}
 }
 
 // drawTrend is the course of the p95: it shows at a glance which rows moved.
