@@ -28,7 +28,7 @@ const (
 )
 
 // Reach is the longest window that can be asked for over a number of targets:
-// a target's past costs about 250 KiB for half an hour of polls a second, and a
+// a target's past costs about 150 KiB for half an hour of polls a second, and a
 // fleet must fit in memory too.
 func Reach(targets int) time.Duration {
 	switch {
