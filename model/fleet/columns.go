@@ -261,12 +261,3 @@ func (sl *slot) move(keep []int) []int {
 	}
 	return keep
 }
-
-// chosen is the given columns of a row.
-func chosen(row []float64, cols []int) []float64 {
-	out := make([]float64, len(cols))
-	for i, c := range cols {
-		out[i] = row[c]
-	}
-	return out
-}

@@ -62,7 +62,7 @@ func (t *target) total(basis model.Basis) *tally {
 func (t *target) increase(window time.Duration) (model.Basis, bool) {
 	t.delta = grown(t.delta[:0], t.cols.width)
 	if t.ring.Len() == 1 {
-		copy(t.delta, t.adj)
+		copy(t.delta, t.counters.Total())
 		t.elapsed = 0
 		return model.SinceStart, true
 	}
@@ -118,9 +118,9 @@ func (t *target) addCounter(ty *tally, sl *slot) {
 	ty.count[sl.signal] = sum(ty.count[sl.signal], d)
 	switch sl.key.signal {
 	case model.PrefixQueries:
-		ty.looked += known(t.raw[sl.col])
+		ty.looked += known(t.counters.Last()[sl.col])
 	case model.PrefixHits:
-		ty.hits += known(t.raw[sl.col])
+		ty.hits += known(t.counters.Last()[sl.col])
 	}
 	if t.elapsed > 0 && d.OK() {
 		ty.rate[sl.signal] = sum(ty.rate[sl.signal], model.Of(d.Value/t.elapsed.Seconds()))

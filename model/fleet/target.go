@@ -33,14 +33,13 @@ type target struct {
 	still int           // good polls in a row in which no counter moved
 	moved model.Instant // the last poll in which one did, or the first poll
 
-	cols  columns
-	raw   []float64 // the last page's counters as exposed
-	prev  []float64 // those of the page before
-	adj   []float64 // adjusted for restarts
-	clean bool      // every page so far was read whole
-	ring  *series.Ring
-	start float64 // Unix seconds at which the process says it started, NaN unknown
-	atEnd bool    // token counters move only when a request ends
+	cols     columns
+	row      []float64 // the last page's counters as exposed, NaN where it lacks one
+	counters series.Counters
+	clean    bool // every page so far was read whole
+	ring     *series.Ring
+	start    float64 // Unix seconds at which the process says it started, NaN unknown
+	atEnd    bool    // token counters move only when a request ends
 
 	flows   map[string]*tally // this target's part of each workflow, "" of none
 	sum     *tally            // of the target, where it has several parts
@@ -80,14 +79,14 @@ func (t *target) take(at model.Instant, b *model.Batch, flowName func(string) st
 	t.dirty = true
 
 	known := t.cols.width
-	t.prev, t.raw = t.raw, emptied(t.prev, known)
+	t.row = grown(t.row[:0], known)
 	t.readSamples(b)
 	t.refused = b.Dropped + t.cols.dropped
-	restarted := t.restarted(known)
-	moved := t.accumulate(at, known, restarted)
+	restarted := t.restarted()
+	moved := t.accumulate(at, restarted)
 	t.clean = t.clean && b.BadLines == 0 && b.Dropped == 0
 	if keep := t.cols.forget(t.good); keep != nil {
-		t.raw, t.adj = chosen(t.raw, keep), chosen(t.adj, keep)
+		t.counters.Select(keep)
 		t.ring.Select(keep)
 	}
 	if b.About != t.about || t.cols.changed {
@@ -106,27 +105,24 @@ func (t *target) readSamples(b *model.Batch) {
 	for i := range b.Samples {
 		s := &b.Samples[i]
 		if sl := t.cols.find(i, s); sl != nil {
-			sl.put(&t.cols, s, t.good, &t.raw)
+			sl.put(&t.cols, s, t.good, &t.row)
 		}
 	}
 	if len(t.cols.order) > len(b.Samples) {
 		t.cols.order = t.cols.order[:len(b.Samples)]
 	}
-	t.raw = grown(t.raw, t.cols.width)
+	t.row = grown(t.row, t.cols.width)
 }
 
 // restarted decides once for the whole target: a counter that fell, or a process
 // start that moved, means a new process behind every series.
-func (t *target) restarted(known int) bool {
-	if t.good == 1 {
-		return false
-	}
+func (t *target) restarted() bool {
 	start := t.processStart()
-	moved := start > t.start+1
+	moved := start > t.start+1 // never true where one of them is unknown
 	if !math.IsNaN(start) {
 		t.start = start
 	}
-	return moved || series.Fell(t.prev[:known], t.raw[:known])
+	return moved || series.Fell(t.counters.Last(), t.row)
 }
 
 // processStart is the oldest start any process behind the page gives.

@@ -25,51 +25,71 @@ func Fell(prev, cur []float64) bool {
 }
 
 // Counters turns the rows that a target exposes into rows that do not fall when
-// it restarts. The zero Counters is ready.
+// it restarts. The zero Counters has no columns.
 type Counters struct {
-	last  []float64 // what each column last showed, in this process
-	carry []float64 // what earlier processes counted
-	born  []bool    // created by the server at its first event
+	last  []float64 // what each column showed last, 0 after a restart
+	total []float64 // over all processes
 }
 
-// Born says that the server creates this column at its first event, so that a
-// new process which does not show it has counted nothing in it yet.
-func (c *Counters) Born(col int) {
-	c.grow(col + 1)
-	c.born[col] = true
-}
+// Last is what each column showed last, NaN for one never seen. The slice is the
+// Counters' own.
+func (c *Counters) Last() []float64 { return c.last }
 
-// Adjust writes to dst, which is as long as raw, each column's count over all
-// processes. With restarted, every column's new value is its increase. A column
-// that the page lacks is NaN: nobody knows it, unless it is Born and was not seen
-// since the restart.
-func (c *Counters) Adjust(dst, raw []float64, restarted bool) {
-	c.grow(len(raw))
-	if restarted {
-		for i, v := range c.last {
-			if !math.IsNaN(v) {
-				c.carry[i] += v
-			}
-			c.last[i] = math.NaN()
+// Total is each column's count over all processes, NaN for one never seen. The
+// slice is the Counters' own; Set is the only other way to change it.
+func (c *Counters) Total() []float64 { return c.total }
+
+// Set writes a column that is no counter but shares the row.
+func (c *Counters) Set(col int, v float64) { c.total[col] = v }
+
+// Adjust takes the row of the next page and reports whether any column grew. NaN
+// is a column that the page lacks: what is known of it holds. With restarted,
+// every column's new value is its increase. New columns stand behind the known
+// ones; with born they started at 0 after the page before, because servers
+// create labelled counters at their first event.
+func (c *Counters) Adjust(row []float64, restarted, born bool) (grew bool) {
+	before := math.NaN()
+	if born {
+		before = 0
+	}
+	for len(c.last) < len(row) {
+		c.last = append(c.last, before)
+		c.total = append(c.total, math.NaN())
+	}
+	for i, v := range row {
+		if c.take(i, v, restarted) > 0 {
+			grew = true
 		}
 	}
-	for i, v := range raw {
-		switch {
-		case !math.IsNaN(v):
-			c.last[i] = v
-			dst[i] = c.carry[i] + v
-		case c.born[i] && math.IsNaN(c.last[i]):
-			dst[i] = c.carry[i]
-		default:
-			dst[i] = math.NaN()
-		}
-	}
+	return grew
 }
 
-func (c *Counters) grow(width int) {
-	for len(c.last) < width {
-		c.last = append(c.last, math.NaN())
-		c.carry = append(c.carry, 0)
-		c.born = append(c.born, false)
+// take adds one column's increase.
+func (c *Counters) take(i int, v float64, restarted bool) (step float64) {
+	last := c.last[i]
+	if restarted && !math.IsNaN(last) {
+		last, c.last[i] = 0, 0
 	}
+	if math.IsNaN(v) {
+		return 0
+	}
+	c.last[i] = v
+	if math.IsNaN(last) { // nobody knows what came before
+		c.total[i] = v
+		return 0
+	}
+	if step = max(0, v-last); math.IsNaN(c.total[i]) {
+		c.total[i] = 0
+	}
+	c.total[i] += step
+	return step
+}
+
+// Select keeps only the given columns, in the given order.
+func (c *Counters) Select(cols []int) {
+	last, total := make([]float64, len(cols)), make([]float64, len(cols))
+	for i, col := range cols {
+		last[i], total[i] = c.last[col], c.total[col]
+	}
+	c.last, c.total = last, total
 }

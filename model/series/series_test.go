@@ -48,42 +48,45 @@ func TestFell(t *testing.T) {
 // process counted 12 and 35. Judged column by column it would be 2 and 35.
 func TestCountersRestartTogether(t *testing.T) {
 	var c Counters
-	prev, cur := []float64{10, 1680}, []float64{12, 35}
-	before, after := make([]float64, 2), make([]float64, 2)
-	c.Adjust(before, prev, false)
-	c.Adjust(after, cur, Fell(prev, cur))
-	if after[0]-before[0] != 12 || after[1]-before[1] != 35 {
-		t.Errorf("increase %v, %v", after[0]-before[0], after[1]-before[1])
+	c.Adjust([]float64{10, 1680}, false, false)
+	cur := []float64{12, 35}
+	c.Adjust(cur, Fell(c.Last(), cur), false)
+	if !equal(c.Total(), []float64{22, 1715}) {
+		t.Errorf("totals %v", c.Total())
 	}
 }
 
 func TestCounters(t *testing.T) {
 	steps := []struct {
-		name      string
-		raw       []float64
-		restarted bool
-		want      []float64
+		name            string
+		row             []float64
+		restarted, born bool
+		want            []float64
+		grew            bool
 	}{
-		{"first page", []float64{100, 5}, false, []float64{100, 5}},
-		{"growth", []float64{130, 5}, false, []float64{130, 5}},
-		{"a column comes", []float64{130, 5, 2}, false, []float64{130, 5, 2}},
-		{"a line is lost", []float64{140, nan, 2}, false, []float64{140, nan, 2}},
-		{"and back", []float64{140, 7, 3}, false, []float64{140, 7, 3}},
-		{"restart, the born column is not there yet", []float64{10, nan, nan}, true, []float64{150, nan, 3}},
-		{"they come", []float64{20, 1, nan}, false, []float64{160, 8, 3}},
-		{"first event", []float64{20, 1, 4}, false, []float64{160, 8, 7}},
-		{"a born column that was seen is lost", []float64{20, 1, nan}, false, []float64{160, 8, nan}},
-		{"two restarts in a row", []float64{1, 1, 1}, true, []float64{161, 9, 8}},
-		{"each adds up", []float64{1, 1, 1}, true, []float64{162, 10, 9}},
+		{"first page", []float64{100, 5}, false, false, []float64{100, 5}, false},
+		{"growth", []float64{130, 5}, false, true, []float64{130, 5}, true},
+		{"a column comes into being", []float64{130, 5, 2}, false, true, []float64{130, 5, 2}, true},
+		{"nothing moves", []float64{130, 5, 2}, false, true, []float64{130, 5, 2}, false},
+		{"a line is lost and holds", []float64{140, nan, 2}, false, true, []float64{140, 5, 2}, true},
+		{"and back", []float64{140, 7, 3}, false, true, []float64{140, 7, 3}, true},
+		{"a column whose past nobody knows", []float64{140, 7, 3, 9000}, false, false, []float64{140, 7, 3, 9000}, false},
+		{"restart, two columns are not there yet", []float64{10, nan, nan, 1}, true, false, []float64{150, 7, 3, 9001}, true},
+		{"they come: all they show is new", []float64{20, 1, 4, 1}, false, false, []float64{160, 8, 7, 9001}, true},
+		{"two restarts in a row", []float64{1, 1, 1, 1}, true, false, []float64{161, 9, 8, 9002}, true},
+		{"each adds up", []float64{1, 1, 1, 1}, true, false, []float64{162, 10, 9, 9003}, true},
+		{"rounding noise is no increase", []float64{1 - 1e-15, 1, 1, 1}, false, false, []float64{162, 10, 9, 9003}, false},
 	}
 	var c Counters
-	c.Born(2)
 	for _, s := range steps {
-		got := make([]float64, len(s.raw))
-		c.Adjust(got, s.raw, s.restarted)
-		if !equal(got, s.want) {
-			t.Fatalf("%s: %v, want %v", s.name, got, s.want)
+		if grew := c.Adjust(s.row, s.restarted, s.born); !equal(c.Total(), s.want) || grew != s.grew {
+			t.Fatalf("%s: %v (grew %v), want %v", s.name, c.Total(), grew, s.want)
 		}
+	}
+	c.Set(1, 77)
+	c.Select([]int{3, 1})
+	if !equal(c.Total(), []float64{9003, 77}) || !equal(c.Last(), []float64{1, 1}) {
+		t.Errorf("selected %v, last %v", c.Total(), c.Last())
 	}
 }
 
@@ -93,28 +96,22 @@ func FuzzCounters(f *testing.F) {
 	f.Add([]byte{1, 2, 3, 4, 0, 5, 255, 255, 7, 7})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var c Counters
-		raw, prev := []float64{nan, nan}, []float64{nan, nan}
-		high, got := []float64{0, 0}, make([]float64, 2)
-		for len(data) >= 2 {
-			for i := range raw {
-				if raw[i] = float64(data[i]); data[i] == 255 {
-					raw[i] = nan
+		row, high := []float64{nan, nan}, []float64{0, 0}
+		for ; len(data) >= 2; data = data[2:] {
+			for i := range row {
+				if row[i] = float64(data[i]); data[i] == 255 {
+					row[i] = nan
 				}
 			}
-			c.Adjust(got, raw, Fell(prev, raw))
-			for i, v := range got {
+			c.Adjust(row, Fell(c.Last(), row), data[0]%2 == 0)
+			for i, v := range c.Total() {
 				if v < high[i] {
 					t.Fatalf("column %d fell from %v to %v", i, high[i], v)
 				}
 				if !math.IsNaN(v) {
 					high[i] = v
 				}
-				// A lost line hides what the column showed before it.
-				if !math.IsNaN(raw[i]) {
-					prev[i] = raw[i]
-				}
 			}
-			data = data[2:]
 		}
 	})
 }
