@@ -72,10 +72,11 @@ func openDemo(_ context.Context, spec Spec) ([]Opened, error) {
 	return opened, nil
 }
 
-const demoForm = "write demo:S4?seed=7&from=590s"
+const demoForm = "write demo:S4?seed=7&at=60s&for=5m, with any of seed, at, for and from"
 
-// parseDemo reads demo[:SCENARIO][?seed=N&from=DURATION]. From lets the service
-// run up to a time before the first poll: an incident's own start is minutes away.
+// parseDemo reads demo[:SCENARIO][?seed=N&at=TIME&for=TIME&from=TIME]. At is when
+// the incident starts and for how long it lasts, both the scenario's own choice
+// unless given; from lets the service run up to a time before the first poll.
 func parseDemo(arg string) (opt sim.Options, from time.Duration, err error) {
 	rest := strings.TrimPrefix(strings.TrimPrefix(arg, "demo"), ":")
 	name, query, _ := strings.Cut(rest, "?")
@@ -89,20 +90,59 @@ func parseDemo(arg string) (opt sim.Options, from time.Duration, err error) {
 		switch key {
 		case "seed":
 			opt.Seed, err = strconv.ParseUint(value, 10, 64)
+		case "at":
+			opt.At, err = parseSpan(value)
+		case "for":
+			opt.For, err = parseSpan(value)
 		case "from":
-			from, err = time.ParseDuration(value)
+			from, err = parseSpan(value)
 		default:
 			return opt, 0, usage(arg, fmt.Sprintf("no setting is called %q", key), demoForm)
 		}
-		if err != nil || from < 0 || from > maxFrom {
+		if err != nil {
 			return opt, 0, usage(arg, fmt.Sprintf("%s cannot be %q", key, value), demoForm)
 		}
 	}
 	return opt, from, nil
 }
 
-// maxFrom bounds how long the first poll of a simulation takes.
-const maxFrom = 24 * time.Hour
+// maxSpan bounds how long the first poll of a simulation takes.
+const maxSpan = 24 * time.Hour
+
+// parseSpan reads a duration, or a number of seconds.
+func parseSpan(value string) (time.Duration, error) {
+	d, err := time.ParseDuration(value)
+	if err != nil {
+		d, err = time.ParseDuration(value + "s")
+	}
+	if err == nil && (d < 0 || d > maxSpan) {
+		err = fmt.Errorf("from 0 to %v", maxSpan)
+	}
+	return d, err
+}
+
+// WatchedAt is when an incident starts that somebody looks on, unless it says
+// itself: one window of baseline is enough for eyes.
+const WatchedAt = time.Minute
+
+// Watched is a target argument for somebody who looks on. An incident of the
+// simulator that does not say when it starts does so after WatchedAt; anything
+// else is as it was.
+func Watched(arg string) string {
+	if !isDemo(arg) {
+		return arg
+	}
+	name, query, found := strings.Cut(arg, "?")
+	settings, err := url.ParseQuery(query)
+	if err != nil || !strings.Contains(name, ":") || settings.Has("at") || settings.Has("from") {
+		return arg
+	}
+	join := "?"
+	if found {
+		join = "&"
+	}
+	return arg + join + "at=" + WatchedAt.String()
+}
 
 // Advance lets the service run up to the given time.
 func (s *simulated) Advance(to time.Duration) {

@@ -43,8 +43,8 @@ func (a *app) rootCommand() *cobra.Command {
 		Long: "slotop watches LLM inference servers: TTFT and inter-token percentiles over a recent\n" +
 			"window, queue, throughput and cache, per workflow and per engine. It only reads.\n\n" + targetHelp(),
 		Example: "  slotop demo\n  slotop localhost:8000\n  slotop snapshot -o json http://host:8000/metrics",
-		Args:    cobra.ArbitraryArgs,
-		RunE:    a.action(a.watch),
+		Args:    cobra.ArbitraryArgs, // not a command is a target
+		RunE:    a.action(cobra.ArbitraryArgs, a.watch),
 	}
 	root.PersistentFlags().StringVar(&a.flags.config, "config", "", "configuration file (default: slotop/config.yaml in the user's configuration directory)")
 	a.pollFlags(root)
@@ -78,9 +78,9 @@ func (a *app) demoCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:     "demo [SCENARIO]",
 		Short:   "The built-in simulated service on the same screen",
-		Example: "  slotop demo\n  slotop demo S1\n  slotop demo --list",
-		Args:    cobra.MaximumNArgs(1),
-		RunE: a.action(func(ctx context.Context, args []string) error {
+		Long:    "The screen over a simulated service. " + demoTimes(),
+		Example: "  slotop demo\n  slotop demo S1\n  slotop demo 'S1?at=30s&for=2m&seed=7'\n  slotop demo --list",
+		RunE: a.action(cobra.MaximumNArgs(1), func(ctx context.Context, args []string) error {
 			if a.flags.list {
 				return a.listScenarios()
 			}
@@ -99,9 +99,18 @@ func (a *app) demoCommand() *cobra.Command {
 
 func (a *app) listScenarios() error {
 	for _, s := range sim.Scenarios {
-		fmt.Fprintf(a.out, "%-4s %-22s %s\n", s.ID, s.Name, s.Sentence)
+		fmt.Fprintf(a.out, "%-4s %-16s %s\n", s.ID, s.Name, s.Sentence)
 	}
+	fmt.Fprintf(a.out, "\n%s\n", demoTimes())
 	return nil
+}
+
+// demoTimes says when incidents start: the screen does not let people wait.
+func demoTimes() string {
+	s := sim.Scenarios[len(sim.Scenarios)-1]
+	return fmt.Sprintf("On the screen an incident starts after %.0f min,\n"+
+		"for snapshot and record after %.0f min; say otherwise with at= and for=,\n"+
+		"as in demo:%s?at=30s&for=2m.", sources.WatchedAt.Minutes(), s.At.Minutes(), s.ID)
 }
 
 func (a *app) snapshotCommand() *cobra.Command {
@@ -112,8 +121,7 @@ func (a *app) snapshotCommand() *cobra.Command {
 			"Saved pages, tapes and the demo play on their own clock, without waiting.\n\n" +
 			"Exit code: 0 a frame with data, 4 no target answered, 1 could not run, 2 usage.",
 		Example: "  slotop snapshot localhost:8000\n  slotop snapshot -o json --every 10s pages/\n  slotop snapshot -o json --for 720s demo:S4?seed=7",
-		Args:    cobra.ArbitraryArgs,
-		RunE:    a.action(a.snapshot),
+		RunE:    a.action(cobra.ArbitraryArgs, a.snapshot),
 	}
 	a.pollFlags(c)
 	c.Flags().DurationVar(&a.flags.forTime, "for", 0, "how long to poll; saved pages and demo: how far to play")
@@ -129,8 +137,7 @@ func (a *app) recordCommand() *cobra.Command {
 		Use:     "record -o FILE TARGET...",
 		Short:   "Write what the targets say to a tape, without a screen",
 		Example: "  slotop record -o incident.tape --for 10m localhost:8000",
-		Args:    cobra.ArbitraryArgs,
-		RunE:    a.action(a.record),
+		RunE:    a.action(cobra.ArbitraryArgs, a.record),
 	}
 	a.pollFlags(c)
 	c.Flags().StringVarP(&a.flags.file, "output", "o", "", "the tape to write; it must not exist")
@@ -144,8 +151,7 @@ func (a *app) replayCommand() *cobra.Command {
 		Use:     "replay FILE",
 		Short:   "The screen over a tape: pause, step, seek, speed",
 		Example: "  slotop replay incident.tape\n  slotop replay --speed 8 incident.tape",
-		Args:    cobra.ExactArgs(1),
-		RunE:    a.action(a.replay),
+		RunE:    a.action(cobra.ExactArgs(1), a.replay),
 	}
 	a.screenFlags(c)
 	c.Flags().DurationVar(&a.flags.window, "window", 0, "span of every rate and percentile (default: as recorded)")
@@ -154,12 +160,17 @@ func (a *app) replayCommand() *cobra.Command {
 }
 
 func (a *app) configCommand() *cobra.Command {
-	c := &cobra.Command{Use: "config", Short: "The configuration file"}
+	c := &cobra.Command{
+		Use:   "config",
+		Short: "The configuration file",
+		RunE: a.action(cobra.ArbitraryArgs, func(context.Context, []string) error {
+			return usageError(errors.New("config: say what to do: slotop config check [FILE]"))
+		}),
+	}
 	c.AddCommand(&cobra.Command{
 		Use:   "check [FILE]",
 		Short: "Say whether the configuration, the dialects and the themes beside it are right",
-		Args:  cobra.MaximumNArgs(1),
-		RunE:  a.action(a.checkConfig),
+		RunE:  a.action(cobra.MaximumNArgs(1), a.checkConfig),
 	})
 	return c
 }
@@ -168,8 +179,7 @@ func (a *app) versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "The version of slotop",
-		Args:  cobra.NoArgs,
-		RunE: a.action(func(context.Context, []string) error {
+		RunE: a.action(cobra.NoArgs, func(context.Context, []string) error {
 			fmt.Fprintf(a.out, "slotop %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return nil
 		}),
@@ -230,7 +240,7 @@ func (a *app) settings() (settings, error) {
 	}
 	s := settings{
 		file:    file,
-		opt:     sources.Options{HTTP: file.http, Dialects: dialects, Version: version()},
+		opt:     sources.Options{HTTP: file.HTTP, Dialects: dialects, Version: version()},
 		every:   first(a.flags.every, time.Duration(file.Every)),
 		timeout: first(a.flags.timeout, time.Duration(file.Timeout)),
 		window:  first(a.flags.window, time.Duration(file.Window), fleet.DefaultWindow),
@@ -238,7 +248,20 @@ func (a *app) settings() (settings, error) {
 		ascii:   a.flags.ascii || file.ASCII,
 		mouse:   a.flags.mouse || file.Mouse,
 	}
-	return s, s.check()
+	return s, errors.Join(a.flags.check(), s.check())
+}
+
+// check refuses values that no command could mean.
+func (f flags) check() error {
+	switch {
+	case f.forTime < 0:
+		return usageError(fmt.Errorf("--for %v: must be positive", f.forTime))
+	case f.limit < 0:
+		return usageError(fmt.Errorf("--limit %d: must be positive", f.limit))
+	case f.speed != 0 && (f.speed < minSpeed || f.speed > maxSpeed):
+		return usageError(fmt.Errorf("--speed %v: from %v to %v", f.speed, minSpeed, maxSpeed))
+	}
+	return nil
 }
 
 // minEvery keeps slotop from being the load it measures.
@@ -246,7 +269,7 @@ const minEvery = 200 * time.Millisecond
 
 func (s settings) check() error {
 	switch {
-	case s.every != 0 && s.every < minEvery:
+	case s.every != 0 && s.every < minEvery: // negative ones too
 		return usageError(fmt.Errorf("--every %v: at least %v, or slotop becomes the load", s.every, minEvery))
 	case s.timeout < 0:
 		return usageError(fmt.Errorf("--timeout %v: must be positive", s.timeout))

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 	"time"
@@ -15,27 +16,25 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// fileConfig is the configuration file. Flags override it; unknown keys are errors.
+// fileConfig is the configuration file. Flags override it; unknown keys are
+// errors; ${NAME} in a value is taken from the environment, so that no key need
+// stand in the file.
 type fileConfig struct {
-	Every   duration     `yaml:"every"`   // poll interval; 0 chooses by the number of targets
-	Timeout duration     `yaml:"timeout"` // of one poll
-	Window  duration     `yaml:"window"`  // span of every rate and percentile
-	Theme   string       `yaml:"theme"`
-	ASCII   bool         `yaml:"ascii"`
-	Mouse   bool         `yaml:"mouse"`
-	HTTP    yaml.Node    `yaml:"http"` // keys, TLS, headers and proxy for every target
-	Targets []fileTarget `yaml:"targets"`
-
-	http *config.HTTPClientConfig
+	Every   duration                 `yaml:"every"`   // poll interval; 0 chooses by the number of targets
+	Timeout duration                 `yaml:"timeout"` // of one poll
+	Window  duration                 `yaml:"window"`  // span of every rate and percentile
+	Theme   string                   `yaml:"theme"`
+	ASCII   bool                     `yaml:"ascii"`
+	Mouse   bool                     `yaml:"mouse"`
+	HTTP    *config.HTTPClientConfig `yaml:"http"` // keys, TLS, headers and proxy for every target
+	Targets []fileTarget             `yaml:"targets"`
 }
 
 // fileTarget is one row of targets.
 type fileTarget struct {
-	Address string    `yaml:"address"`
-	Name    string    `yaml:"name"`
-	HTTP    yaml.Node `yaml:"http"`
-
-	http *config.HTTPClientConfig
+	Address string                   `yaml:"address"`
+	Name    string                   `yaml:"name"`
+	HTTP    *config.HTTPClientConfig `yaml:"http"` // instead of the one for every target
 }
 
 // duration reads "5s" or "1m30s".
@@ -45,7 +44,7 @@ type duration time.Duration
 func (d *duration) UnmarshalYAML(n *yaml.Node) error {
 	v, err := time.ParseDuration(n.Value)
 	if err != nil || v <= 0 {
-		return fmt.Errorf("line %d: %q is not a duration such as 5s or 1m30s", n.Line, n.Value)
+		return fmt.Errorf("%q is not a duration such as 5s or 1m30s", n.Value)
 	}
 	*d = duration(v)
 	return nil
@@ -81,76 +80,191 @@ func loadConfig(path string) (fileConfig, error) {
 	return parseConfig(path, text)
 }
 
-// parseConfig reads a configuration. Its errors begin with file and line.
+// parseConfig reads a configuration. Its errors begin with file, line and column.
 func parseConfig(path string, text []byte) (fileConfig, error) {
 	var c fileConfig
-	if len(strings.TrimSpace(string(text))) == 0 {
+	at := placer{path: path}
+	var documents []yaml.Node
+	if err := yaml.Load(text, &documents, yaml.WithAllDocuments()); err != nil {
+		return c, at.place(err)
+	}
+	switch len(documents) {
+	case 0:
 		return c, nil
+	case 1:
+	default:
+		return c, at.say(documents[1].Line, documents[1].Column, "a second document: write one")
 	}
-	if err := yaml.Load(text, &c, yaml.WithKnownFields()); err != nil {
-		return c, placed(path, text, err)
+	root := &documents[0]
+	at.note(root, false)
+	if err := at.fill(root); err != nil {
+		return c, err
 	}
-	dir := filepath.Dir(path)
-	var err error
-	if c.http, err = httpConfig(&c.HTTP, dir); err != nil {
-		return c, fmt.Errorf("%s:%d: http: %w", path, c.HTTP.Line, err)
+	if err := root.Load(&c, yaml.WithKnownFields()); err != nil {
+		return c, at.place(err)
 	}
-	for i := range c.Targets {
-		t := &c.Targets[i]
+	for i, t := range c.Targets {
 		if t.Address == "" {
-			return c, fmt.Errorf("%s: target %d has no address: write address: host:port", path, i+1)
+			row := child(root, "targets").Content[i]
+			return c, at.say(row.Line, row.Column, fmt.Sprintf("target %d has no address: write address: host:port", i+1))
 		}
-		if t.http, err = httpConfig(&t.HTTP, dir); err != nil {
-			return c, fmt.Errorf("%s:%d: http of target %d: %w", path, t.HTTP.Line, i+1, err)
-		}
+		t.HTTP.SetDirectory(filepath.Dir(path))
 	}
+	c.HTTP.SetDirectory(filepath.Dir(path))
 	return c, nil
 }
 
-var (
-	lineOf      = regexp.MustCompile(`line (\d+)(?:, column (\d+))?`)
-	unknownKey  = regexp.MustCompile(`field (\S+) not found`)
-	environment = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
-)
-
-// placed rewrites a YAML error as file:line:column, what, and what was meant.
-func placed(path string, text []byte, err error) error {
-	msg := strings.TrimSpace(strings.TrimPrefix(err.Error(), "yaml: "))
-	line, column := 1, 1
-	if m := lineOf.FindStringSubmatch(msg); m != nil {
-		fmt.Sscan(m[1], &line)
-		fmt.Sscan(m[2], &column)
+// child is the value of a key of a document or a section.
+func child(n *yaml.Node, key string) *yaml.Node {
+	if n.Kind == yaml.DocumentNode {
+		n = n.Content[0]
 	}
-	m := unknownKey.FindStringSubmatch(msg)
-	if m == nil {
-		return fmt.Errorf("%s:%d:%d: %s", path, line, column, oneLine(msg))
-	}
-	if lines := strings.Split(string(text), "\n"); line <= len(lines) {
-		if i := strings.Index(lines[line-1], m[1]); i >= 0 {
-			column = i + 1
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return n.Content[i+1]
 		}
 	}
-	hint := "known keys: " + strings.Join(configKeys, ", ")
-	if near := nearest(m[1], configKeys); near != "" {
-		hint = "did you mean " + near + "?"
-	}
-	return fmt.Errorf("%s:%d:%d: unknown key %q: %s", path, line, column, m[1], hint)
+	return nil
 }
 
-func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+// placer says where in the file an error is, and keeps credentials out of it.
+type placer struct {
+	path    string
+	private map[int]bool // lines that may hold credentials
+	secrets []string     // values from the environment, each before its name
+}
 
-// configKeys are the keys of the file, for suggestions; a test holds them to the types.
-var configKeys = []string{"every", "timeout", "window", "theme", "ascii", "http", "targets", "address", "name"}
+// note remembers the lines of all http sections.
+func (p *placer) note(n *yaml.Node, private bool) {
+	if private {
+		if p.private == nil {
+			p.private = map[int]bool{}
+		}
+		p.private[n.Line] = true
+	}
+	for i, c := range n.Content {
+		inHTTP := n.Kind == yaml.MappingNode && i%2 == 1 && n.Content[i-1].Value == "http"
+		p.note(c, private || inHTTP)
+	}
+}
 
-// nearest is the key at most two edits away, "" when there is none.
-func nearest(word string, keys []string) string {
+var environment = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+
+// fill puts the environment into the values. It works on what was parsed: a
+// value may hold any character that means something to YAML.
+func (p *placer) fill(n *yaml.Node) error {
+	var unset string
+	if n.Kind == yaml.ScalarNode && environment.MatchString(n.Value) {
+		n.Value = environment.ReplaceAllStringFunc(n.Value, func(ref string) string {
+			name := environment.FindStringSubmatch(ref)[1]
+			v, ok := os.LookupEnv(name)
+			switch {
+			case !ok:
+				unset = name
+			case v != "": // an empty word would be replaced everywhere
+				p.secrets = append(p.secrets, v, ref)
+			}
+			return v
+		})
+	}
+	if unset != "" {
+		return p.say(n.Line, n.Column, "environment variable "+unset+" is not set")
+	}
+	for _, c := range n.Content {
+		if err := p.fill(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *placer) say(line, column int, what string) error {
+	return fmt.Errorf("%s:%d:%d: %s", p.path, max(line, 1), max(column, 1), what)
+}
+
+var (
+	unknownKey = regexp.MustCompile(`^field (\S+) not found`)
+	wrongKind  = regexp.MustCompile("^cannot construct !!(\\w+)(?: `.*`)? into (.*)$")
+	quoted     = regexp.MustCompile("\"[^\"]*\"|`[^`]*`")
+)
+
+// place rewrites an error of the YAML package: one line for each thing that is
+// wrong, with its place, what is known there, and what was perhaps meant.
+func (p *placer) place(err error) error {
+	var all *yaml.LoadErrors
+	if errors.As(err, &all) {
+		var errs []error
+		for _, e := range all.Errors {
+			errs = append(errs, p.placeOne(e))
+		}
+		return errors.Join(errs...)
+	}
+	var one *yaml.LoadError
+	if errors.As(err, &one) {
+		return p.placeOne(one)
+	}
+	return fmt.Errorf("%s: %w", p.path, err)
+}
+
+func (p *placer) placeOne(e *yaml.LoadError) error {
+	msg := strings.Join(strings.Fields(e.Message), " ")
+	if m := unknownKey.FindStringSubmatch(msg); m != nil {
+		msg = fmt.Sprintf("unknown key %q%s", m[1], suggestion(m[1]))
+	} else if m := wrongKind.FindStringSubmatch(msg); m != nil {
+		msg = "this cannot be " + kindWords(m[1]) + ": write " + kindWords(m[2])
+	} else if p.private[e.Mark.Line] {
+		msg = quoted.ReplaceAllString(msg, "the value")
+	}
+	return p.say(e.Mark.Line, e.Mark.Column, strings.NewReplacer(p.secrets...).Replace(msg))
+}
+
+// kindWords is what people call a kind of value, by its name in YAML or in Go.
+func kindWords(kind string) string {
+	switch {
+	case kind == "bool":
+		return "true or false"
+	case kind == "int" || kind == "float":
+		return "a number"
+	case kind == "seq" || strings.HasPrefix(kind, "[]"):
+		return "a list"
+	case kind == "str" || kind == "string" || strings.HasPrefix(kind, "secret."):
+		return "a text"
+	default:
+		return "a section of keys"
+	}
+}
+
+// suggestion is the known key that is nearest to a word, at most two edits away.
+func suggestion(word string) string {
 	best, at := "", 3
-	for _, k := range keys {
+	for _, k := range knownKeys(reflect.TypeFor[fileConfig]()) {
 		if d := edits(word, k); d < at {
 			best, at = k, d
 		}
 	}
-	return best
+	if best == "" {
+		return ""
+	}
+	return ": did you mean " + best + "?"
+}
+
+// knownKeys are the keys of a section and of those below it.
+func knownKeys(t reflect.Type) []string {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice:
+		return knownKeys(t.Elem())
+	case reflect.Struct:
+	default:
+		return nil
+	}
+	var keys []string
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ",")
+		if name != "" && name != "-" {
+			keys = append(append(keys, name), knownKeys(t.Field(i).Type)...)
+		}
+	}
+	return keys
 }
 
 // edits is the Levenshtein distance of two short ASCII words.
@@ -172,38 +286,4 @@ func edits(a, b string) int {
 		}
 	}
 	return row[len(b)]
-}
-
-// httpConfig reads an http section in the form of Prometheus' own, with
-// ${NAME} taken from the environment so that no key need stand in the file.
-func httpConfig(n *yaml.Node, dir string) (*config.HTTPClientConfig, error) {
-	if n.Kind == 0 {
-		return nil, nil
-	}
-	text, err := yaml.Dump(n)
-	if err != nil {
-		return nil, err
-	}
-	var unset, secrets []string
-	filled := environment.ReplaceAllStringFunc(string(text), func(ref string) string {
-		name := environment.FindStringSubmatch(ref)[1]
-		v, ok := os.LookupEnv(name)
-		if !ok {
-			unset = append(unset, name)
-		}
-		if v != "" {
-			secrets = append(secrets, v, "${"+name+"}")
-		}
-		return v
-	})
-	if len(unset) > 0 {
-		return nil, fmt.Errorf("environment variable %s is not set", strings.Join(unset, ", "))
-	}
-	c, err := config.LoadHTTPConfig(filled)
-	if err != nil {
-		// The message may quote a value; what came from the environment is secret.
-		return nil, errors.New(strings.NewReplacer(secrets...).Replace(oneLine(err.Error())))
-	}
-	c.SetDirectory(dir)
-	return c, nil
 }

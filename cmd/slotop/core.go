@@ -7,17 +7,14 @@ import (
 
 	"slotop/model"
 	"slotop/model/fleet"
-	"slotop/model/tape"
 )
 
-// core takes inputs one at a time: onto the tape, into the fold, and the frame
-// that comes of it into the mailbox. It is the one place where the scheduler
-// and the viewer's choices meet, so it is the one place with a lock.
+// core takes inputs one at a time into the fold, and the frame that comes of it
+// into the mailbox. It is the one place where the scheduler and the viewer's
+// choices meet, so it is the one place with a lock.
 type core struct {
 	mu   sync.Mutex
 	fold *fleet.Fleet
-	tape *tape.Writer // nil: not recording
-	fail error        // of the tape: recording stopped, watching goes on
 	box  *mailbox
 	last model.Instant
 }
@@ -40,16 +37,13 @@ func (c *core) take(in model.Input) {
 
 func (c *core) step(in model.Input) {
 	c.last = in.At
-	if c.tape != nil && c.fail == nil {
-		c.fail = c.tape.Write(in)
-	}
 	if f := c.fold.Step(in); f != nil {
 		c.box.put(f)
 	}
 }
 
 // setWindow is the viewer's choice of another window. It is an input like any
-// other, so that a tape of the session replays it.
+// other, and shown without waiting for the next poll.
 func (c *core) setWindow(w time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

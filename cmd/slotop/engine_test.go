@@ -28,6 +28,7 @@ type engineServer struct {
 	step    time.Duration // virtual time between two polls
 	now     time.Duration
 	page    []byte
+	key     string        // that an Authorization header must hold; "": none
 	slim    bool          // one model's lines only: 34 KB, as most servers have
 	replace func() string // another page; nil: the simulator's
 }
@@ -49,9 +50,13 @@ func newEngine(tb testing.TB) *engineServer {
 }
 
 // ServeHTTP implements http.Handler.
-func (e *engineServer) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+func (e *engineServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.key != "" && r.Header.Get("Authorization") != e.key {
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
 	if e.polls.Add(1) == 1 {
 		e.firstAt.Store(time.Now().UnixNano())
 	}

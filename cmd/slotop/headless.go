@@ -24,12 +24,23 @@ import (
 // good poll. A target that is silent for so long has its answer already.
 const snapshotPatience = 10 * time.Second
 
+// endings are the signals that end a run without a screen: the frame so far is
+// printed, the tape closed. A hang-up that the parent has ignored, as nohup
+// does, stays ignored.
+func endings() []os.Signal {
+	all := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		all = append(all, syscall.SIGHUP)
+	}
+	return all
+}
+
 func (a *app) snapshot(ctx context.Context, args []string) error {
 	print, err := a.printer()
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := signal.NotifyContext(ctx, endings()...)
 	defer stop()
 	var last *model.Frame
 	each := func(f *model.Frame) error {
@@ -55,14 +66,19 @@ func (a *app) snapshot(ctx context.Context, args []string) error {
 			return err
 		}
 	}
-	if !anyGood(last) {
+	switch {
+	case ctx.Err() != nil:
+		return &withCode{code: exitInterrupted}
+	case !anyGood(last):
 		return &withCode{code: exitUntold}
 	}
 	return nil
 }
 
-// printer writes a frame in the chosen form.
+// printer writes a frame in the chosen form. A reader that went away is an error
+// of the write, not a signal that ends the program.
 func (a *app) printer() (func(*model.Frame) error, error) {
+	signal.Ignore(syscall.SIGPIPE)
 	var write func(*model.Frame) error
 	switch a.flags.output {
 	case "json":
@@ -92,39 +108,48 @@ func (a *app) snapshotTargets(ctx context.Context, args []string, each func(*mod
 	if err != nil {
 		return err
 	}
-	virtual := plays(opened)
-	every := s.interval(len(opened), virtual)
-	c, err := newCore(fleet.Config{Targets: targetsOf(opened), Every: every, Window: s.window})
+	c, err := newCore(fleet.Config{Targets: targetsOf(opened), Every: s.interval(opened), Window: s.window})
 	if err != nil {
 		return errors.Join(err, sources.CloseAll(opened))
 	}
+	// Saved pages end by themselves, all else goes on until it is told not to.
+	endless := a.flags.forTime == 0 && slices.ContainsFunc(opened, func(o sources.Opened) bool { return !o.Saved })
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var printed error
-	emit := func(in model.Input) {
+	err = a.poll(ctx, s, opened, snapshotPatience, func(in model.Input) {
 		c.take(in)
 		if !in.IsTick() || printed != nil {
 			return
 		}
 		f := c.box.latest()
-		if printed = each(f); printed != nil || (!virtual && a.flags.forTime == 0 && settled(f, 2)) {
+		if printed = each(f); printed != nil || (endless && settled(f, 2)) {
 			cancel()
 		}
-	}
-	if virtual {
-		err = sources.Play(ctx, opened, sources.PlayOptions{Every: every, For: a.flags.forTime}, emit)
-	} else {
-		live, done := context.WithTimeout(ctx, first(a.flags.forTime, snapshotPatience))
-		defer done()
-		err = sources.Run(live, opened, sources.RunOptions{Every: every, Timeout: s.timeout, Seed: seed()}, emit)
-	}
+	})
 	if printed != nil {
 		return printed
 	}
-	if errors.Is(err, context.Canceled) {
-		return nil
-	}
 	return err
+}
+
+// poll polls targets until ctx ends, or --for, or else for so long at most; zero
+// is for ever. What has a clock of its own is played on that, to its end.
+func (a *app) poll(ctx context.Context, s settings, opened []sources.Opened, most time.Duration, emit func(model.Input)) error {
+	every := s.interval(opened)
+	if plays(opened) {
+		err := sources.Play(ctx, opened, sources.PlayOptions{Every: every, For: a.flags.forTime}, emit)
+		if errors.Is(err, context.Canceled) {
+			return nil
+		}
+		return err
+	}
+	if most = first(a.flags.forTime, most); most > 0 {
+		var done context.CancelFunc
+		ctx, done = context.WithTimeout(ctx, most)
+		defer done()
+	}
+	return sources.Run(ctx, opened, sources.RunOptions{Every: every, Timeout: s.timeout, Seed: seed()}, emit)
 }
 
 // snapshotTape folds a tape to its end.
@@ -156,68 +181,62 @@ func (a *app) record(ctx context.Context, args []string) error {
 	if a.flags.file == "" {
 		return usageError(errors.New("name the tape to write: record -o FILE.tape TARGET"))
 	}
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := signal.NotifyContext(ctx, endings()...)
 	defer stop()
 	s, opened, err := a.open(ctx, args)
 	if err != nil {
 		return err
 	}
-	file, err := os.OpenFile(a.flags.file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	file, err := a.newTape(opened)
 	if err != nil {
-		return errors.Join(fmt.Errorf("write the tape: %w", err), sources.CloseAll(opened))
+		return errors.Join(err, sources.CloseAll(opened))
 	}
-	w, err := a.recordTo(ctx, file, s, opened)
+	size, err := a.recordTo(ctx, file, s, opened)
 	if closeErr := file.Close(); err == nil {
 		err = closeErr
 	}
-	if err != nil {
-		return err
+	if errors.Is(err, tape.ErrFull) {
+		return fmt.Errorf("%s is full at %s and stops there: raise --limit", a.flags.file, unit.Bytes(float64(size)))
 	}
-	fmt.Fprintf(a.err, "slotop: %s: %s\n", a.flags.file, unit.Bytes(float64(w.Size())))
-	if n := w.Dropped(); n > 0 {
-		return fmt.Errorf("the tape is full at %s: %d inputs are not on it; raise --limit", unit.Bytes(float64(w.Size())), n)
+	if err == nil {
+		fmt.Fprintf(a.err, "slotop: %s: %s\n", a.flags.file, unit.Bytes(float64(size)))
 	}
-	return nil
+	return err
 }
 
-// recordTo polls the targets onto a tape until --for or a signal.
-func (a *app) recordTo(ctx context.Context, out io.Writer, s settings, opened []sources.Opened) (*tape.Writer, error) {
-	virtual := plays(opened)
-	every := s.interval(len(opened), virtual)
-	w, err := tape.NewWriter(out, tapeHeader(opened, every, s.window))
+// newTape makes the file. A recording is never written over another.
+func (a *app) newTape(opened []sources.Opened) (*os.File, error) {
+	simulated := slices.ContainsFunc(opened, func(o sources.Opened) bool { return o.Target.Simulated })
+	if simulated && plays(opened) && a.flags.forTime == 0 {
+		return nil, usageError(errors.New("the demo never ends: say --for how long to record"))
+	}
+	file, err := os.OpenFile(a.flags.file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
-		return nil, errors.Join(err, sources.CloseAll(opened))
+		return nil, fmt.Errorf("write the tape: %w", err)
 	}
-	if a.flags.limit > 0 {
-		w.Limit = a.flags.limit
+	return file, nil
+}
+
+// recordTo polls the targets onto a tape until --for or a signal, and returns
+// its size.
+func (a *app) recordTo(ctx context.Context, out io.Writer, s settings, opened []sources.Opened) (int64, error) {
+	w, err := tape.NewWriter(out, tapeHeader(opened, s.interval(opened), s.window))
+	if err != nil {
+		return 0, errors.Join(err, sources.CloseAll(opened))
 	}
-	if virtual && a.flags.forTime == 0 && slices.ContainsFunc(opened, func(o sources.Opened) bool { return o.Target.Simulated }) {
-		return nil, errors.Join(usageError(errors.New("the demo never ends: say --for how long to record")), sources.CloseAll(opened))
-	}
+	w.Limit = a.flags.limit
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var failed error
-	emit := func(in model.Input) {
+	err = a.poll(ctx, s, opened, 0, func(in model.Input) {
 		if failed == nil {
 			if failed = w.Write(in); failed != nil {
 				cancel()
 			}
 		}
-	}
-	if virtual {
-		err = sources.Play(ctx, opened, sources.PlayOptions{Every: every, For: a.flags.forTime}, emit)
-	} else {
-		if a.flags.forTime > 0 {
-			var done context.CancelFunc
-			ctx, done = context.WithTimeout(ctx, a.flags.forTime)
-			defer done()
-		}
-		err = sources.Run(ctx, opened, sources.RunOptions{Every: every, Timeout: s.timeout, Seed: seed()}, emit)
-	}
-	if errors.Is(err, context.Canceled) {
-		err = nil
-	}
-	return w, errors.Join(failed, err, w.Close())
+	})
+	err = errors.Join(failed, err, w.Close())
+	return w.Size(), err
 }
 
 func tapeHeader(opened []sources.Opened, every, window time.Duration) tape.Header {

@@ -6,6 +6,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 
@@ -31,6 +32,12 @@ func run(args []string, in, out, errOut *os.File) int {
 	root.SetArgs(args)
 	root.SetOut(out)
 	root.SetErr(errOut)
+	// The library would ask the terminal its colour before it prints an error,
+	// and wait for seconds where none answers; so it gets none to print.
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		a.code = a.finish(usageError(fmt.Errorf("%w; see %s --help", err, c.CommandPath())))
+		return nil
+	})
 	err := fang.Execute(context.Background(), root, fang.WithVersion(version()), fang.WithoutCompletions(), fang.WithoutManpage())
 	if err != nil {
 		return exitUsage
@@ -38,10 +45,15 @@ func run(args []string, in, out, errOut *os.File) int {
 	return a.code
 }
 
-// action runs a command's body. Errors are printed here, in one line each, and
-// become the exit code; only wrong arguments are left to the command library.
-func (a *app) action(body func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
+// action runs a command's body with arguments of a number that fits it. Errors
+// are printed here, in one line each, and become the exit code.
+func (a *app) action(fits cobra.PositionalArgs, body func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
 	return func(c *cobra.Command, args []string) error {
+		if err := fits(c, args); err != nil {
+			err = usageError(fmt.Errorf("%s: %w; see %s --help", c.Name(), err, c.CommandPath()))
+			a.code = a.finish(err)
+			return nil
+		}
 		a.code = a.finish(body(c.Context(), args))
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,6 +27,10 @@ func (a *app) open(ctx context.Context, args []string) (settings, []sources.Open
 	}
 	if len(args) > 0 {
 		opened, err := sources.Resolve(ctx, args, s.opt)
+		var tape *sources.TapeError
+		if errors.As(err, &tape) {
+			err = usageError(err)
+		}
 		return s, opened, err
 	}
 	if len(s.file.Targets) == 0 {
@@ -34,8 +39,8 @@ func (a *app) open(ctx context.Context, args []string) (settings, []sources.Open
 	specs := make([]sources.Spec, len(s.file.Targets))
 	for i, t := range s.file.Targets {
 		specs[i] = sources.Spec{Address: t.Address, Name: t.Name, Options: s.opt}
-		if t.http != nil {
-			specs[i].Options.HTTP = t.http
+		if t.HTTP != nil {
+			specs[i].Options.HTTP = t.HTTP
 		}
 	}
 	opened, err := sources.Open(ctx, specs)
@@ -56,14 +61,14 @@ func plays(opened []sources.Opened) bool {
 // savedEvery is how far apart saved pages are played unless told otherwise.
 const savedEvery = 10 * time.Second
 
-func (s settings) interval(targets int, virtual bool) time.Duration {
+func (s settings) interval(opened []sources.Opened) time.Duration {
 	switch {
 	case s.every > 0:
 		return s.every
-	case virtual:
+	case slices.ContainsFunc(opened, func(o sources.Opened) bool { return o.Saved }):
 		return savedEvery
 	default:
-		return pollInterval(targets)
+		return pollInterval(len(opened))
 	}
 }
 
@@ -132,8 +137,19 @@ func (a *app) checkConfig(ctx context.Context, args []string) error {
 			return err
 		}
 	}
-	fmt.Fprintf(a.out, "%s: right, %d targets\n", first(a.flags.config, filepath.Join(configDir(), "config.yaml")), len(s.file.Targets))
+	path := first(a.flags.config, filepath.Join(configDir(), "config.yaml"))
+	if _, err := os.Stat(path); err != nil {
+		path += ": no file, the defaults hold"
+	}
+	fmt.Fprintf(a.out, "%s: right, %s\n", path, count(len(s.file.Targets), "target"))
 	return nil
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // textWidth is the width for text: asked for, the terminal's, or 100.

@@ -39,7 +39,7 @@ type place struct {
 	speed     float64
 	paused    bool
 	ended     bool
-	trouble   string // what was lost of a damaged tape
+	trouble   *tape.DamageError // what was lost, known at the end of the tape
 }
 
 func newPlayer(open func() (io.ReadCloser, error), window time.Duration, speed float64, box *mailbox) *player {
@@ -108,24 +108,28 @@ func (c *cursor) read() error {
 	}
 }
 
-// fold takes the inputs up to and including the given time, all of them when it
-// is negative, and those of the same instant.
+// take folds the next input.
+func (c *cursor) take() error {
+	c.at = c.next.At.Mono
+	c.core.take(*c.next)
+	return c.read()
+}
+
+// fold takes the inputs up to and including a time.
 func (c *cursor) fold(until time.Duration) error {
-	for c.next != nil && (until < 0 || c.next.At.Mono <= until) {
-		c.core.take(*c.next)
-		c.at = c.next.At.Mono
-		if err := c.read(); err != nil {
+	for c.next != nil && c.next.At.Mono <= until {
+		if err := c.take(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// foldToTick takes inputs up to the next tick.
+// foldToTick takes inputs up to and including the next tick, of which a frame comes.
 func (c *cursor) foldToTick() error {
 	for c.next != nil {
 		tick := c.next.IsTick()
-		if err := c.fold(c.next.At.Mono); err != nil || tick {
+		if err := c.take(); err != nil || tick {
 			return err
 		}
 	}
@@ -146,7 +150,7 @@ func (p *player) run(ctx context.Context, total time.Duration) error {
 			if !errors.As(err, &damage) {
 				return err
 			}
-			p.update(func(pl *place) { pl.trouble = err.Error() })
+			p.update(func(pl *place) { pl.trouble = damage })
 		}
 		p.publish(cur)
 	}

@@ -37,8 +37,9 @@ type session struct {
 
 	other *os.File // a second terminal, where input and output differ
 
-	ended chan struct{}
-	gone  time.Time
+	drained chan struct{} // all that was written has come
+	ended   chan struct{}
+	gone    time.Time
 }
 
 // chunk is the end of what came at a time.
@@ -78,7 +79,7 @@ func startWith(tb testing.TB, set setup, args ...string) *session {
 	master, tty := openTerminal(tb)
 	s := &session{
 		tb: tb, master: master, screen: vt.NewSafeEmulator(set.cols, set.rows), reading: true,
-		came: make(chan struct{}, 1), resume: make(chan struct{}, 1), ended: make(chan struct{}),
+		came: make(chan struct{}, 1), resume: make(chan struct{}, 1), ended: make(chan struct{}), drained: make(chan struct{}),
 	}
 	s.resize(set.cols, set.rows)
 	s.before = s.modes()
@@ -150,6 +151,7 @@ func (s *session) await() {
 
 // read draws what the program writes.
 func (s *session) read(baud int) {
+	defer close(s.drained)
 	size := 32 << 10
 	var pause time.Duration
 	if baud > 0 {
@@ -286,6 +288,12 @@ func (s *session) exits(since time.Time) (code int, took time.Duration) {
 	case <-s.ended:
 	case <-time.After(patience):
 		s.tb.Fatalf("still running; the screen is\n%s", s.text())
+	}
+	s.mu.Lock()
+	taking := s.reading
+	s.mu.Unlock()
+	if taking {
+		<-s.drained
 	}
 	code = s.cmd.ProcessState.ExitCode()
 	if w, ok := s.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && w.Signaled() {

@@ -26,6 +26,9 @@ func (a *app) watch(ctx context.Context, args []string) error {
 	if len(args) == 1 && sources.IsTape(args[0]) {
 		return a.replay(ctx, args)
 	}
+	for i := range args {
+		args[i] = sources.Watched(args[i])
+	}
 	s, opened, err := a.open(ctx, args)
 	if err != nil {
 		return err
@@ -33,7 +36,7 @@ func (a *app) watch(ctx context.Context, args []string) error {
 	if opened[0].Saved {
 		return a.watchSaved(ctx, s, opened)
 	}
-	every := s.interval(len(opened), false)
+	every := s.interval(opened)
 	c, err := newCore(fleet.Config{Targets: targetsOf(opened), Every: every, Window: s.window})
 	if err != nil {
 		return errors.Join(err, sources.CloseAll(opened))
@@ -67,29 +70,28 @@ func (a *app) replay(ctx context.Context, args []string) error {
 
 // play is the screen over a tape.
 func (a *app) play(ctx context.Context, s settings, open func() (io.ReadCloser, error)) error {
-	header, index, err := survey(open)
+	index, err := survey(open)
 	if err != nil {
 		return err
 	}
 	box := newMailbox()
 	p := newPlayer(open, s.window, first(a.flags.speed, 1), box)
-	screen := tui.Options{Targets: header.Targets, Every: header.Every, Window: p.setWindow, Replay: p}
-	return a.show(ctx, s, box, screen, func(ctx context.Context) error { return p.run(ctx, index.Duration()) })
+	screen := tui.Options{Targets: index.Header.Targets, Every: index.Header.Every, Window: p.setWindow, Replay: p}
+	err = a.show(ctx, s, box, screen, func(ctx context.Context) error { return p.run(ctx, index.Duration()) })
+	if lost := p.now().trouble; lost != nil {
+		fmt.Fprintf(a.err, "slotop: %v\n", lost)
+	}
+	return err
 }
 
 // survey reads what a tape is of and how long it is.
-func survey(open func() (io.ReadCloser, error)) (tape.Header, tape.Index, error) {
+func survey(open func() (io.ReadCloser, error)) (tape.Index, error) {
 	f, err := open()
 	if err != nil {
-		return tape.Header{}, tape.Index{}, fmt.Errorf("open the tape: %w", err)
+		return tape.Index{}, fmt.Errorf("open the tape: %w", err)
 	}
 	defer func() { _ = f.Close() }()
-	index, err := tape.Scan(f)
-	var damage *tape.DamageError
-	if err != nil && !errors.As(err, &damage) {
-		return tape.Header{}, tape.Index{}, err
-	}
-	return index.Header, index, nil
+	return tape.Scan(f)
 }
 
 // needTerminal refuses to draw where nobody can see it.
