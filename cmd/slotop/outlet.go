@@ -39,15 +39,19 @@ func newOutlet(f *os.File, failed func(error)) *outlet {
 // Write takes all of p and returns at once.
 func (o *outlet) Write(p []byte) (int, error) {
 	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.err == nil && len(o.pending)+len(p) > maxPending {
-		o.err = errStuck
+	err, over := o.err, len(o.pending)+len(p) > maxPending
+	if err == nil && !over {
+		o.pending = append(o.pending, p...)
+		o.changed.Broadcast()
 	}
-	if o.err != nil {
-		return 0, o.err
+	o.mu.Unlock()
+	switch {
+	case err != nil:
+		return 0, err
+	case over:
+		o.fail(errStuck)
+		return 0, errStuck
 	}
-	o.pending = append(o.pending, p...)
-	o.changed.Broadcast()
 	return len(p), nil
 }
 
@@ -61,10 +65,10 @@ func (o *outlet) run() {
 		o.mu.Lock()
 		o.writing = false
 		o.changed.Broadcast()
-		for len(o.pending) == 0 && !o.closed {
+		for len(o.pending) == 0 && !o.closed && o.err == nil {
 			o.changed.Wait()
 		}
-		if o.closed {
+		if o.closed || o.err != nil {
 			o.mu.Unlock()
 			return
 		}

@@ -57,6 +57,8 @@ type cursor struct {
 	next   *model.Input // read, not yet folded
 	start  time.Duration
 	at     time.Duration
+
+	frame, before time.Duration // the ticks of this frame and of the one before it
 }
 
 // rewind opens the tape and stands before its first input.
@@ -82,7 +84,7 @@ func (p *player) rewind() (*cursor, error) {
 	}
 	if cur.next != nil {
 		cur.start = cur.next.At.Mono
-		cur.at = cur.start
+		cur.at, cur.frame, cur.before = cur.start, cur.start, cur.start
 	}
 	return cur, nil
 }
@@ -111,6 +113,9 @@ func (c *cursor) read() error {
 // take folds the next input.
 func (c *cursor) take() error {
 	c.at = c.next.At.Mono
+	if c.next.IsTick() {
+		c.before, c.frame = c.frame, c.at
+	}
 	c.core.take(*c.next)
 	return c.read()
 }
@@ -219,14 +224,21 @@ func (p *player) Pause(paused bool) {
 	})
 }
 
-// Step pauses and goes to the next frame, or to the one before.
+// Step pauses and goes that many frames on, or back.
 func (p *player) Step(frames int) {
 	p.order(func(cur *cursor) error {
 		p.update(func(pl *place) { pl.paused = true })
-		if frames >= 0 {
-			return cur.foldToTick()
+		for ; frames > 0; frames-- {
+			if err := cur.foldToTick(); err != nil {
+				return err
+			}
 		}
-		return p.seek(cur, cur.at-1)
+		for ; frames < 0; frames++ {
+			if err := p.seek(cur, cur.before); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 
@@ -235,14 +247,18 @@ func (p *player) Seek(to time.Duration) {
 	p.order(func(cur *cursor) error { return p.seek(cur, cur.start+to) })
 }
 
-// seek folds up to a time on the tape's own clock.
+// seek folds up to a time on the tape's own clock, and to the first frame where
+// there is none before it.
 func (p *player) seek(cur *cursor, to time.Duration) error {
 	if to < cur.at {
 		if err := p.restart(cur); err != nil {
 			return err
 		}
 	}
-	return cur.fold(max(to, cur.start))
+	if err := cur.fold(max(to, cur.start)); err != nil || cur.core.box.latest() != nil {
+		return err
+	}
+	return cur.foldToTick()
 }
 
 // restart puts cur before the first input.
