@@ -87,7 +87,7 @@ func BenchmarkBytes(b *testing.B) {
 		name string
 		set  func(e *engineServer)
 	}{
-		{"everything", func(e *engineServer) { e.step = 10 * time.Second }},
+		{"everything", (*engineServer).racing},
 		{"cells", func(e *engineServer) {
 			page := string(e.next())
 			e.serve(func() string {
@@ -171,7 +171,7 @@ func BenchmarkWatching(b *testing.B) {
 				server.still(b)
 			}
 			if bc.targets > 1 {
-				server.slim = true
+				server.set(func(e *engineServer) { e.slim = true })
 			}
 			var args []string
 			for i := range bc.targets {

@@ -143,7 +143,7 @@ func TestConfigCheck(t *testing.T) {
 // TestConfigRuns is a configuration with targets, a key and a window at work.
 func TestConfigRuns(t *testing.T) {
 	server := newEngine(t)
-	server.key = "Bearer s3cr3t: {key}"
+	server.set(func(e *engineServer) { e.key = "Bearer s3cr3t: {key}" })
 	_, env := configHome(t, map[string]string{"config.yaml": "window: 30s\nhttp: {authorization: {credentials: \"${SLOTOP_KEY}\"}}\n" +
 		"targets:\n- {address: \"" + server.address() + "\", name: mine}\n"})
 	r := headlessIn(t, append(env, "SLOTOP_KEY=s3cr3t: {key}"), "snapshot", "-o", "json")

@@ -87,11 +87,21 @@ func (e *engineServer) next() []byte {
 
 func (e *engineServer) address() string { return strings.TrimPrefix(e.URL, "http://") }
 
-// serve sets another page.
-func (e *engineServer) serve(page func() string) {
+// set changes how the server answers.
+func (e *engineServer) set(change func(e *engineServer)) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.replace = page
+	change(e)
+}
+
+// serve sets another page.
+func (e *engineServer) serve(page func() string) {
+	e.set(func(e *engineServer) { e.replace = page })
+}
+
+// racing makes every number of the page move with each poll.
+func (e *engineServer) racing() {
+	e.set(func(e *engineServer) { e.step = 10 * time.Second })
 }
 
 // still serves the page of an engine that nobody uses.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"os/exec"
 	"regexp"
@@ -140,7 +141,9 @@ func (s *session) end() {
 	_ = s.cmd.Process.Kill()
 	<-s.ended
 	_ = s.master.Close()
-	_ = s.screen.Close()
+	if in, ok := s.screen.InputPipe().(io.Closer); ok {
+		_ = in.Close() // ends answer; Close itself would race with it
+	}
 }
 
 func (s *session) await() {

@@ -176,8 +176,9 @@ func TestOC25NoTerminal(t *testing.T) {
 	})
 }
 
-// countFor is how long the bytes of a session are counted.
-const countFor = 3 * time.Second
+// countFor is how long the bytes of a session are counted: long enough for the
+// time axis of a young chart, which moves in steps, to be a mean.
+const countFor = 5 * time.Second
 
 // TestOC31Bytes counts what a terminal of 80 by 24 is sent each second.
 func TestOC31Bytes(t *testing.T) {
@@ -196,7 +197,7 @@ func TestOC31Bytes(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			server := newEngine(t)
-			server.step = 10 * time.Second // more than a poll's worth, so that every number moves
+			server.racing()
 			args := []string{"--every", tc.every, server.address()}
 			for range tc.more {
 				args = append(args, newEngine(t).address())
@@ -233,7 +234,7 @@ func TestOC31Bytes(t *testing.T) {
 // TestSlowLink: keys do not lag behind on a line of 57 600 baud.
 func TestSlowLink(t *testing.T) {
 	server := newEngine(t)
-	server.step = 10 * time.Second
+	server.racing()
 	s := startWith(t, setup{baud: 57600}, server.address())
 	s.shows("tok/s")
 	server.polled(t, server.polls.Load()+2)
