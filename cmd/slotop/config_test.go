@@ -142,6 +142,7 @@ func TestConfigCheck(t *testing.T) {
 
 // TestConfigRuns is a configuration with targets, a key and a window at work.
 func TestConfigRuns(t *testing.T) {
+	t.Parallel()
 	server := newEngine(t)
 	server.set(func(e *engineServer) { e.key = "Bearer s3cr3t: {key}" })
 	_, env := configHome(t, map[string]string{"config.yaml": "window: 30s\nhttp: {authorization: {credentials: \"${SLOTOP_KEY}\"}}\n" +

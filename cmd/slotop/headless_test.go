@@ -131,6 +131,7 @@ func TestSnapshotDemo(t *testing.T) {
 }
 
 func TestSnapshotLive(t *testing.T) {
+	t.Parallel()
 	server := newEngine(t)
 	r := headless(t, "snapshot", "-o", "json", server.address())
 	f := r.one(t)
@@ -159,6 +160,7 @@ func dead(t *testing.T) string {
 }
 
 func TestSnapshotDeadTarget(t *testing.T) {
+	t.Parallel()
 	r := headless(t, "snapshot", "-o", "json", dead(t))
 	if r.code != exitUntold || r.took > soon(5*time.Second) {
 		t.Errorf("exit code %d after %v", r.code, r.took)
@@ -187,6 +189,7 @@ func TestSnapshotClosedPipe(t *testing.T) {
 }
 
 func TestSnapshotInterrupted(t *testing.T) {
+	t.Parallel()
 	server := newEngine(t)
 	cmd := exec.Command(program(t), "snapshot", "-o", "json", "--for", "1h", server.address())
 	cmd.Env = sandbox(t)
@@ -293,6 +296,7 @@ func TestRecordAndReplay(t *testing.T) {
 }
 
 func TestRecordLive(t *testing.T) {
+	t.Parallel()
 	server := newEngine(t)
 	tape := filepath.Join(t.TempDir(), "a.tape")
 	cmd := exec.Command(program(t), "record", "-o", tape, "--every", "200ms", server.address())
@@ -358,6 +362,7 @@ func TestDamagedTape(t *testing.T) {
 // TestWatchSaved: saved pages and tapes on the screen, and what a damaged one
 // lost is said after it.
 func TestWatchSaved(t *testing.T) {
+	t.Parallel()
 	tape := filepath.Join(t.TempDir(), "a.tape")
 	if r := headless(t, "record", "-o", tape, "--for", "90s", "demo:S1?at=30"); r.code != exitOK {
 		t.Fatalf("%+v", r)

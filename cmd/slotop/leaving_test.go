@@ -25,6 +25,7 @@ func watching(t *testing.T, set setup, flags ...string) (*session, *engineServer
 }
 
 func TestLeaving(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name string
 		env  string
@@ -91,6 +92,7 @@ func TestInterruptDuringStart(t *testing.T) {
 // TestTerminalGone is OC-05: however the terminal goes, the program goes too,
 // and polls no more.
 func TestTerminalGone(t *testing.T) {
+	t.Parallel()
 	nobody := func(cmd *exec.Cmd, _ *os.File) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }
 	tests := []struct {
 		name   string
@@ -149,6 +151,7 @@ func cpu(s *session) time.Duration {
 // TestIgnoredHangUp is a terminal that closes under a program whose parent had
 // it ignore the signal for that, as nohup does.
 func TestIgnoredHangUp(t *testing.T) {
+	t.Parallel()
 	server := newEngine(t)
 	s := startWith(t, setup{attach: func(cmd *exec.Cmd, _ *os.File) {
 		cmd.Args = []string{"sh", "-c", `trap "" HUP; exec "$0" "$@"`, cmd.Path, cmd.Args[1]}
@@ -165,6 +168,7 @@ func TestIgnoredHangUp(t *testing.T) {
 // TestStuckTerminal: a terminal that takes no bytes holds up neither polls nor
 // the end.
 func TestStuckTerminal(t *testing.T) {
+	t.Parallel()
 	for name, leave := range map[string]func(s *session){
 		"q":       func(s *session) { s.press("q") },
 		"SIGTERM": func(s *session) { s.signal(syscall.SIGTERM) },
@@ -194,6 +198,7 @@ func TestStuckTerminal(t *testing.T) {
 // TestStopAndContinue: the terminal is in order while the program is stopped,
 // and painted again after.
 func TestStopAndContinue(t *testing.T) {
+	t.Parallel()
 	for name, stop := range map[string]func(s *session){
 		"ctrl-z":  func(s *session) { s.press("\x1a") },
 		"SIGTSTP": func(s *session) { s.signal(syscall.SIGTSTP) },

@@ -62,6 +62,7 @@ func TestForeignBytesAreFound(t *testing.T) {
 // TestOC11EscapesOnTheTerminal: what labels and error bodies hold moves nothing
 // on the terminal.
 func TestOC11EscapesOnTheTerminal(t *testing.T) {
+	t.Parallel()
 	page := string(shared.File(t, "cases/files/escape-injection.prom"))
 	t.Run("labels", func(t *testing.T) {
 		t.Parallel()
@@ -116,6 +117,7 @@ func coloured(raw string) string {
 }
 
 func TestOC17NoColour(t *testing.T) {
+	t.Parallel()
 	s, _ := watching(t, setup{})
 	if coloured(s.bytes(0)) == "" {
 		t.Error("no colour at all: nothing is tested")
@@ -182,6 +184,7 @@ const countFor = 5 * time.Second
 
 // TestOC31Bytes counts what a terminal of 80 by 24 is sent each second.
 func TestOC31Bytes(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name  string
 		every string
@@ -233,6 +236,7 @@ func TestOC31Bytes(t *testing.T) {
 
 // TestSlowLink: keys do not lag behind on a line of 57 600 baud.
 func TestSlowLink(t *testing.T) {
+	t.Parallel()
 	server := newEngine(t)
 	server.racing()
 	s := startWith(t, setup{baud: 57600}, server.address())
@@ -257,6 +261,7 @@ func TestSlowLink(t *testing.T) {
 var mouseModes = regexp.MustCompile(`\x1b\[\?(9|100[0-6]|1015|1016)(;[0-9]+)*h`)
 
 func TestOC36Mouse(t *testing.T) {
+	t.Parallel()
 	s, _ := watching(t, setup{})
 	s.press("5M?")
 	s.shows("theme")
@@ -280,6 +285,7 @@ func TestOC36Mouse(t *testing.T) {
 }
 
 func TestResize(t *testing.T) {
+	t.Parallel()
 	s, server := watching(t, setup{})
 	for _, size := range [][2]int{{40, 10}, {80, 24}, {200, 60}, {20, 5}, {80, 24}} {
 		s.resize(size[0], size[1])
