@@ -190,18 +190,19 @@ func (f *Fleet) frame(at model.Instant) *model.Frame {
 	return fr
 }
 
-// covered is the shortest span any fresh target's window really has.
+// covered is the longest span a fresh target's window really has: a replica that
+// has just joined does not shorten what is known of the others.
 func (f *Fleet) covered() model.Reading {
-	shortest := model.Reading{}
+	longest := model.Reading{}
 	for _, t := range f.targets {
 		if !t.fresh() || t.ring.Len() < 2 {
 			continue
 		}
-		if s := t.elapsed.Seconds(); !shortest.OK() || s < shortest.Value {
-			shortest = model.Of(s)
+		if s := t.elapsed.Seconds(); !longest.OK() || s > longest.Value {
+			longest = model.Of(s)
 		}
 	}
-	return shortest
+	return longest
 }
 
 // forgetFlows drops workflows that no target carries any more.

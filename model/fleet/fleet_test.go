@@ -615,3 +615,47 @@ func TestShareOverUnlikeBuckets(t *testing.T) {
 	near(t, "at least", o.Share.Lo, (80.0+90)/200)
 	near(t, "at most", o.Share.Hi, (95.0+90)/200)
 }
+
+// A breach that was there before a silence and is there after it began before it.
+func TestSilenceDoesNotRestartABreach(t *testing.T) {
+	b := newBench(t, 10*time.Second, "a")
+	slow := func(n float64) []model.Sample {
+		return []model.Sample{histogram(model.TTFT, []float64{1}, []float64{0, n}, 5*n)}
+	}
+	for i := range 4 {
+		b.round(slow(float64(30 * i))...)
+	}
+	b.fail("a", model.Refused)
+	if w := workflowNamed(t, b.tick(), "chat"); w.Condition != model.IsDown || w.Since.Mono != 40*time.Second {
+		t.Errorf("%s since %v", w.Condition, w.Since.Mono)
+	}
+	b.pass(20 * time.Second)
+	if w := workflowNamed(t, b.round(slow(200)...), "chat"); w.Condition != model.IsMissed || w.Since.Mono != 10*time.Second {
+		t.Errorf("%s since %v, want missed since 10s", w.Condition, w.Since.Mono)
+	}
+}
+
+// A target that never answered is not said to export nothing.
+func TestNeverAnsweredIsNoData(t *testing.T) {
+	b := newBench(t, time.Second, "a")
+	b.fail("a", model.Refused)
+	v := b.tick().Targets[0]
+	for name, r := range map[string]model.Reading{"running": v.Running, "KV": v.KVCacheUsage, "output": v.OutputPerSecond, "requests": v.RequestsPerSecond} {
+		if r.State != model.Unknown {
+			t.Errorf("%s: %v", name, r.State)
+		}
+	}
+	if len(v.Missing) != 0 {
+		t.Errorf("missing %v", v.Missing)
+	}
+}
+
+// What a new replica lacks does not shorten what the others cover.
+func TestCoveredWithANewReplica(t *testing.T) {
+	b := newBench(t, 10*time.Second, "a", "b")
+	for i := range 7 {
+		b.round(counter(model.OutputTokens, float64(i)))
+	}
+	b.poll("b", counter(model.OutputTokens, 5))
+	near(t, "covered", b.tick().CoveredS, 60)
+}

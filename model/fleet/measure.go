@@ -33,11 +33,14 @@ func (t *target) measure(window time.Duration) {
 	for _, sl := range t.cols.slots {
 		t.addSlot(sl.share, sl, ok)
 	}
-	t.dress(t.total(basis))
+	for _, ty := range t.flows {
+		ty.markAbsent(t.about)
+	}
+	t.dress(t.total())
 }
 
 // total is the target's sum over its workflows and what belongs to none.
-func (t *target) total(basis model.Basis) *tally {
+func (t *target) total() *tally {
 	if len(t.flows) == 1 {
 		t.sum = nil
 		for _, only := range t.flows {
@@ -48,7 +51,6 @@ func (t *target) total(basis model.Basis) *tally {
 		t.sum = &tally{}
 	}
 	t.sum.reset()
-	t.sum.basis = basis
 	// In a fixed order: sums of floats depend on it, and a replay must give the
 	// same frame to the byte.
 	for _, name := range slices.Sorted(maps.Keys(t.flows)) {

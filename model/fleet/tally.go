@@ -24,6 +24,7 @@ type tally struct {
 // levels are the gauges of one target, of one of its engines or of a workflow.
 type levels struct {
 	exported [numSignals]bool // whether anything, gauge or not, is there of a signal
+	absent   [numSignals]bool // nobody says it, and somebody could
 	level    [numSignals]model.Reading
 }
 
@@ -93,7 +94,9 @@ func (t *tally) addHist(sig int, h hist.Hist) {
 
 // add joins another tally, such as a target's share of a workflow.
 func (t *tally) add(o *tally) {
+	first := t.basis == ""
 	for i := range t.level {
+		t.absent[i] = o.absent[i] && (first || t.absent[i])
 		if !o.exported[i] {
 			continue
 		}
@@ -114,8 +117,8 @@ func (t *tally) add(o *tally) {
 	t.repaired = t.repaired || o.repaired
 }
 
-// The readers of a tally. Each answers "not exported" where no target has the
-// signal, and "no data" where it has it and nothing can be said yet.
+// The readers of a tally. Each answers "not exported" where the servers are known
+// not to say, and "no data" where nothing can be said yet.
 
 func (l *levels) levelOf(s model.Signal) model.Reading { return l.reading(&l.level, s) }
 func (t *tally) rateOf(s model.Signal) model.Reading   { return t.reading(&t.rate, s) }
@@ -123,10 +126,22 @@ func (t *tally) countOf(s model.Signal) model.Reading  { return t.reading(&t.cou
 
 func (l *levels) reading(of *[numSignals]model.Reading, s model.Signal) model.Reading {
 	i := signalIndex[s]
-	if !l.exported[i] {
+	if l.absent[i] {
 		return model.Missing(model.Unsupported)
 	}
 	return of[i]
+}
+
+// has reports whether anything is there of a signal.
+func (l *levels) has(s model.Signal) bool { return l.exported[signalIndex[s]] }
+
+// outcome is a count of requests that did not end well. A server that counts how
+// requests end and knows no such end does not export it.
+func (t *tally) outcome(s model.Signal) model.Reading {
+	if !t.has(s) && t.has(model.Finished) {
+		return model.Missing(model.Unsupported)
+	}
+	return t.countOf(s)
 }
 
 // distOf is the distribution of a latency, nil where it is not known at all.
@@ -142,7 +157,7 @@ func (t *tally) distOf(s model.Signal) *model.Dist {
 func (t *tally) countIn(s model.Signal) model.Reading {
 	i := signalIndex[s]
 	switch {
-	case !t.exported[i]:
+	case t.absent[i]:
 		return model.Missing(model.Unsupported)
 	case !t.hasHist[i-firstHist]:
 		return model.Reading{}
@@ -163,4 +178,35 @@ func ratio(a, b model.Reading) model.Reading {
 	default:
 		return model.Of(a.Value / b.Value)
 	}
+}
+
+// markAbsent notes what the server does not say and could. Latencies that always
+// show count too: where a server counts its answers and gives no TTFT, its
+// dialect may not call that missing, because no release of it ever had one.
+func (t *tally) markAbsent(a *model.About) {
+	if a == nil {
+		return
+	}
+	for _, s := range a.Missing {
+		if i := signalIndex[s]; !t.exported[i] {
+			t.absent[i] = true
+		}
+	}
+	answers := t.exported[signalIndex[model.OutputTokens]] || t.exported[signalIndex[model.Finished]]
+	for _, s := range []model.Signal{model.TTFT, model.ITL, model.TPOT} {
+		if i := signalIndex[s]; !t.exported[i] && answers {
+			t.absent[i] = true
+		}
+	}
+}
+
+// missing lists what is absent, in the order of the signals.
+func (t *tally) missing() []model.Signal {
+	out := []model.Signal{}
+	for i, s := range model.Signals {
+		if t.absent[i] {
+			out = append(out, s.Signal)
+		}
+	}
+	return out
 }

@@ -31,25 +31,11 @@ func (t *target) dress(ty *tally) {
 	if a := t.about; a != nil {
 		v.Engine, v.Version = model.Text(a.Engine), model.Text(a.Version)
 		v.Models = orEmpty(a.Models)
-		v.Missing = orEmpty(missing(a, ty))
+		v.Missing = ty.missing()
 		v.Meanings = orEmpty(a.Meanings)
 		v.Notes = orEmpty(slices.Concat(a.Notes, notes(ty)))
 	}
 	t.view = v
-}
-
-// missing is what the page lacks, in the order of the signals.
-func missing(a *model.About, ty *tally) []model.Signal {
-	if !ty.withholds(model.TTFT) && !ty.withholds(model.ITL) && !ty.withholds(model.TPOT) {
-		return a.Missing
-	}
-	var out []model.Signal
-	for _, s := range model.Signals {
-		if slices.Contains(a.Missing, s.Signal) || ty.withholds(s.Signal) {
-			out = append(out, s.Signal)
-		}
-	}
-	return out
 }
 
 func orEmpty[T any](s []T) []T {
@@ -74,11 +60,10 @@ func notes(ty *tally) []string {
 // requestRate is finished requests per second, or started ones where the server
 // does not count what it finished.
 func requestRate(ty *tally) model.Reading {
-	if r := ty.rateOf(model.Finished); r.State != model.Unsupported {
-		return r
-	}
-	if r := ty.rateOf(model.Started); r.State != model.Unsupported {
-		return r
+	for _, s := range []model.Signal{model.Finished, model.Started} {
+		if ty.has(s) {
+			return ty.rateOf(s)
+		}
 	}
 	return ty.rateOf(model.TTFT)
 }

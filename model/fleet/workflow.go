@@ -25,10 +25,34 @@ type workflow struct {
 	lone    tally // targets with a single page: since start
 	targets []*target
 	fresh   int
-	was     model.Condition
-	since   model.Instant
+	is, was began   // the condition now, and the last one that was no silence
 	weight  float64 // how much it hurts within its condition
 	history *history
+}
+
+// began is a condition with its beginning.
+type began struct {
+	model.Condition
+	since model.Instant
+}
+
+// enter notes the condition. Silence resolves nothing: what was so before it, and
+// is so after it, has been so all along.
+func (w *workflow) enter(c model.Condition, at model.Instant) {
+	if c == w.is.Condition {
+		return
+	}
+	if !silent(w.is.Condition) {
+		w.was = w.is
+	}
+	w.is = began{c, at}
+	if c == w.was.Condition {
+		w.is = w.was
+	}
+}
+
+func silent(c model.Condition) bool {
+	return c == model.IsDown || c == model.IsStale || c == model.IsStarting
 }
 
 func newWorkflow(name string, rank int) *workflow {
@@ -61,6 +85,7 @@ func (w *workflow) tally() *tally {
 		return &w.lone
 	}
 	for i := range w.lone.level {
+		w.sum.absent[i] = w.sum.absent[i] && (w.lone.basis == "" || w.lone.absent[i])
 		if w.lone.exported[i] {
 			w.sum.exported[i] = true
 			w.sum.addLevel(i, w.lone.level[i])
@@ -98,13 +123,11 @@ func (w *workflow) see(at model.Instant) model.WorkflowView {
 	for _, t := range w.targets {
 		v.Targets = append(v.Targets, t.spec.Name)
 	}
-	v.Missing = w.missing(ty)
+	v.Missing = ty.missing()
 	v.Notes = w.notes(ty)
 	v.Condition = w.condition(&v)
-	if v.Condition != w.was {
-		w.was, w.since = v.Condition, at
-	}
-	v.Since = w.since
+	w.enter(v.Condition, at)
+	v.Since = w.is.since
 	w.weigh(&v)
 	return v
 }
@@ -118,11 +141,11 @@ func requests(ty *tally) model.Requests {
 		PerSecond: requestRate(ty),
 		Running:   ty.levelOf(model.Running),
 		Waiting:   ty.levelOf(model.Waiting),
-		Failed:    ty.countOf(model.Failed),
-		Cancelled: ty.countOf(model.Cancelled),
+		Failed:    ty.outcome(model.Failed),
+		Cancelled: ty.outcome(model.Cancelled),
 		Basis:     ty.basis,
 	}
-	if r.Started.State == model.Unsupported {
+	if !ty.has(model.Started) {
 		r.Started = ty.countIn(model.TTFT)
 	}
 	r.Unaccounted = unaccounted(ty, r)
@@ -143,18 +166,17 @@ func unaccounted(ty *tally, r model.Requests) model.Reading {
 // windowRatio is a/b over the window. Since a server's start such a share says
 // nothing about now and hides that a cache has just stopped working.
 func windowRatio(ty *tally, a, b model.Signal) model.Reading {
-	r := ratio(ty.countOf(a), ty.countOf(b))
-	if ty.basis == model.SinceStart && r.State != model.Unsupported {
+	if ty.basis == model.SinceStart && ty.has(a) {
 		return model.Reading{}
 	}
-	return r
+	return ratio(ty.countOf(a), ty.countOf(b))
 }
 
 // prefixHit prefers cached prompt tokens over look-ups: some releases repeat a
 // waiting request's look-up at every scheduling attempt.
 func prefixHit(ty *tally) model.Reading {
-	if r := windowRatio(ty, model.CachedTokens, model.PromptTokens); r.State != model.Unsupported {
-		return r
+	if ty.has(model.CachedTokens) && ty.has(model.PromptTokens) {
+		return windowRatio(ty, model.CachedTokens, model.PromptTokens)
 	}
 	return windowRatio(ty, model.PrefixHits, model.PrefixQueries)
 }
@@ -338,49 +360,6 @@ var verdictOrder = [...]struct {
 // busy reports whether the workflow is serving anybody.
 func busy(v *model.WorkflowView) bool {
 	return v.Requests.Running.Value > 0 || v.Requests.Waiting.Value > 0 || v.Tokens.OutputPerSecond.Value > 0
-}
-
-// missing lists what none of the workflow's targets exports.
-func (w *workflow) missing(ty *tally) []model.Signal {
-	out := []model.Signal{}
-	for i, s := range model.Signals {
-		if ty.exported[i] || len(w.targets) == 0 {
-			continue
-		}
-		everywhere := true
-		for _, t := range w.targets {
-			everywhere = everywhere && t.lacks(s.Signal)
-		}
-		if everywhere || ty.withholds(s.Signal) {
-			out = append(out, s.Signal)
-		}
-	}
-	return out
-}
-
-// withholds reports whether a server that counts its answers gives none of one
-// of the latencies that always show. Its dialect may not call that missing: no
-// release of the engine, or not this one, ever had it.
-func (t *tally) withholds(s model.Signal) bool {
-	switch s {
-	case model.TTFT, model.ITL, model.TPOT:
-		return !t.exported[signalIndex[s]] &&
-			(t.exported[signalIndex[model.OutputTokens]] || t.exported[signalIndex[model.Finished]])
-	default:
-		return false
-	}
-}
-
-func (t *target) lacks(s model.Signal) bool {
-	if t.about == nil {
-		return false
-	}
-	for _, m := range t.about.Missing {
-		if m == s {
-			return true
-		}
-	}
-	return false
 }
 
 // notes say what a reader of the workflow's numbers must know.
