@@ -49,7 +49,8 @@ func Estimate(e model.Estimate, ascii bool) string {
 }
 
 // EstimateShort is Estimate in at most 8 cells: 182 ms, ~640 ms, 1–2.5 s, ≤0.3 s,
-// >160 s. A bracket that does not fit shows its upper end.
+// >160 s. A bracket that does not fit loses its blanks and leading zeros, and then
+// digits, but always has both ends: .1–.25 s, 50–125ms, 1ms–2.5s.
 func EstimateShort(e model.Estimate, ascii bool) string {
 	m := marksFor(ascii)
 	lo, hi := e.Lo.Value, e.Hi.Value
@@ -65,12 +66,15 @@ func EstimateShort(e model.Estimate, ascii bool) string {
 	case around:
 		return "~" + DurationShort(e.Value.Value)
 	default:
-		if s := between(lo, hi, m, true); Width(s) <= 8 {
+		if s := between(lo, hi, m, true); Width(s) <= shortCells {
 			return s
 		}
-		return m.atMost + edge(hi)
+		return squeezed(lo, hi, m)
 	}
 }
+
+// shortCells is the room of the short form.
+const shortCells = 8
 
 type shape uint8
 
@@ -148,6 +152,79 @@ func between(lo, hi float64, m marks, short bool) string {
 	}
 	d := max(needed(lo), needed(hi))
 	return fixed(lo, d) + m.dash + fixed(hi, d) + name
+}
+
+// squeezed writes a wide bracket in 8 cells: in seconds or milliseconds as long as
+// both ends are exact, then with a unit each, then rounded outwards.
+func squeezed(lo, hi float64, m marks) string {
+	exact := func(s string, v float64) bool {
+		f, err := strconv.ParseFloat(s, 64)
+		return err == nil && math.Abs(f-v) <= 1e-9*v
+	}
+	last := ""
+	for _, u := range scales {
+		a, b := bare(trimmed(lo/u.s, 2)), bare(trimmed(hi/u.s, 2))
+		if hi/u.s >= 1000 || !exact(a, lo/u.s) || !exact(b, hi/u.s) {
+			continue
+		}
+		for _, name := range []string{" " + u.name, u.name} {
+			if s := a + m.dash + b + name; Width(s) <= shortCells {
+				return s
+			}
+		}
+	}
+	for _, digits := range []int{3, 2, 1} {
+		for _, u := range scales {
+			a, b := bare(outward(lo/u.s, digits, math.Floor)), bare(outward(hi/u.s, digits, math.Ceil))
+			if s := a + m.dash + b + u.name; digits < 3 && Width(s) <= shortCells {
+				return s
+			}
+		}
+		last = own(lo, digits, math.Floor) + m.dash + own(hi, digits, math.Ceil)
+		if Width(last) <= shortCells {
+			return last
+		}
+	}
+	return last
+}
+
+// scales are the units of a squeezed bracket, the likeliest first.
+var scales = []struct {
+	s    float64
+	name string
+}{{1, "s"}, {0.001, "ms"}, {minute, "m"}, {hour, "h"}}
+
+// own is v in its own unit without a blank: 1ms, 2.5s, 19m.
+func own(v float64, digits int, round func(float64) float64) string {
+	switch {
+	case v < 0.1:
+		return bare(outward(v/0.001, digits, round)) + "ms"
+	case v < 100:
+		return bare(outward(v, digits, round)) + "s"
+	case v < 100*minute:
+		return bare(outward(v/minute, digits, round)) + "m"
+	default:
+		return bare(outward(v/hour, digits, round)) + "h"
+	}
+}
+
+// outward is v > 0 with that many digits, rounded away from the inside of its
+// bracket; a value that has no more digits stays as it is.
+func outward(v float64, digits int, round func(float64) float64) string {
+	decimals := min(max(digits-1-int(math.Floor(math.Log10(v))), 0), 4)
+	p := math.Pow10(decimals)
+	if n := math.Round(v * p); math.Abs(n-v*p) < 1e-6 {
+		return trimmed(n/p, decimals)
+	}
+	return trimmed(round(v*p)/p, decimals)
+}
+
+// bare is a decimal without the zero before its point.
+func bare(s string) string {
+	if rest, ok := strings.CutPrefix(s, "0."); ok {
+		return "." + rest
+	}
+	return s
 }
 
 // decimalsFor is how many decimals three digits leave.

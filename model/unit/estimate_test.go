@@ -2,6 +2,7 @@ package unit
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"slotop/model"
@@ -33,11 +34,15 @@ func TestEstimate(t *testing.T) {
 		{estimate(3.75, 2.5, 5), "~3.8 s (2.5–5)", "~3.8 s", "~3.8 s (2.5-5)", "~3.8 s"},
 		{estimate(75, 60, 120), "~75 s (60–120)", "~1m15s", "~75 s (60-120)", "~1m15s"},
 		{estimate(.0125, .01, .025), "10–25 ms", "10–25 ms", "10-25 ms", "10-25 ms"},
-		{estimate(.2, .1, .25), "100–250 ms", "≤0.25 s", "100-250 ms", "<=0.25 s"},
-		{estimate(2, .5, 2.5), "0.5–2.5 s", "≤2.5 s", "0.5-2.5 s", "<=2.5 s"},
-		{estimate(2, .75, 2.5), "0.75–2.50 s", "≤2.5 s", "0.75-2.50 s", "<=2.5 s"},
-		{estimate(.1, .05, .125), "50–125 ms", "≤125 ms", "50-125 ms", "<=125 ms"},
-		{estimate(2, .001, 2.5), "1 ms–2.5 s", "≤2.5 s", "1 ms-2.5 s", "<=2.5 s"},
+		{estimate(.2, .1, .25), "100–250 ms", ".1–.25 s", "100-250 ms", ".1-.25 s"},
+		{estimate(2, .5, 2.5), "0.5–2.5 s", ".5–2.5 s", "0.5-2.5 s", ".5-2.5 s"},
+		{estimate(2, .75, 2.5), "0.75–2.50 s", ".75–2.5s", "0.75-2.50 s", ".75-2.5s"},
+		{estimate(.1, .05, .125), "50–125 ms", "50–125ms", "50-125 ms", "50-125ms"},
+		{estimate(.2, .12, .3), "120–300 ms", ".12–.3 s", "120-300 ms", ".12-.3 s"},
+		{estimate(200, 120, 600), "120–600 s", "120–600s", "120-600 s", "120-600s"},
+		{estimate(2000, 1200, 3600), "1200–3600 s", "20–60 m", "1200-3600 s", "20-60 m"},
+		{estimate(.2, .1137, .2843), "114–284 ms", ".11–.29s", "114-284 ms", ".11-.29s"},
+		{estimate(2, .001, 2.5), "1 ms–2.5 s", "1ms–2.5s", "1 ms-2.5 s", "1ms-2.5s"},
 		{estimate(.0005, 0, .001), "≤ 1 ms", "≤1 ms", "<= 1 ms", "<=1 ms"},
 		{estimate(0, nan, 0), "≤ 0 s", "≤0 s", "<= 0 s", "<=0 s"},
 		{estimate(-1, nan, -.5), "≤ -0.5 s", "≤-0.5 s", "<= -0.5 s", "<=-0.5 s"},
@@ -60,8 +65,12 @@ func TestEstimateShortFits(t *testing.T) {
 	for lo := 1e-4; lo < 5000; lo *= 1.13 {
 		for _, u := range []float64{1.05, 1.5, 2, 2.5, 10, 1000} {
 			for _, e := range []model.Estimate{estimate(lo*(1+u)/2, lo, lo*u), estimate(lo/2, 0, lo), open(lo)} {
-				if s := EstimateShort(e, false); Width(s) > 8 {
+				s := EstimateShort(e, false)
+				if Width(s) > 8 {
 					t.Errorf("%+v = %q", e, s)
+				}
+				if strings.Contains(s, "≤") != (e.Lo.Value == 0) {
+					t.Errorf("%+v = %q: only the first bucket is at most", e, s)
 				}
 				if s := EstimateShort(e, true); Width(s) > 9 {
 					t.Errorf("%+v = %q in ASCII", e, s)
