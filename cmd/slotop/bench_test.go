@@ -6,6 +6,7 @@ import (
 	"os"
 	"regexp"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -51,13 +52,14 @@ var (
 )
 
 // BenchmarkStart is from exec to the first gauge and to the first number over a
-// window, against a server on this machine. Budgets: 60 ms, and 600 ms after the
+// window, against a server on this machine, each the median of some. Budgets: 60 ms, and 600 ms after the
 // target first answered, also on a terminal that answers no query.
 func BenchmarkStart(b *testing.B) {
 	for _, silent := range []bool{false, true} {
 		b.Run(map[bool]string{false: "answering", true: "silent"}[silent], func(b *testing.B) {
-			var first, number float64
-			for range b.N {
+			program(b)
+			var first, number []float64
+			for range max(b.N, 9) {
 				server := newEngine(b)
 				begin := time.Now()
 				s := startWith(b, setup{cols: 120, rows: 40, silent: silent}, server.address())
@@ -65,12 +67,14 @@ func BenchmarkStart(b *testing.B) {
 				s.press("q")
 				s.exits(time.Now())
 				at, _ := s.when(gauge.MatchString)
-				first += at.Sub(begin).Seconds() * 1e3
+				first = append(first, at.Sub(begin).Seconds()*1e3)
 				at, _ = s.when(windowed.MatchString)
-				number += at.Sub(time.Unix(0, server.firstAt.Load())).Seconds() * 1e3
+				number = append(number, at.Sub(time.Unix(0, server.firstAt.Load())).Seconds()*1e3)
 			}
-			b.ReportMetric(first/float64(b.N), "ms-first-gauge")
-			b.ReportMetric(number/float64(b.N), "ms-first-number")
+			slices.Sort(first)
+			slices.Sort(number)
+			b.ReportMetric(first[len(first)/2], "ms-first-gauge")
+			b.ReportMetric(number[len(number)/2], "ms-first-number")
 			b.ReportMetric(0, "ns/op")
 		})
 	}

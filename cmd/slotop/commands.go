@@ -50,6 +50,9 @@ func (a *app) rootCommand() *cobra.Command {
 	a.pollFlags(root)
 	a.screenFlags(root)
 	root.AddCommand(a.demoCommand(), a.snapshotCommand(), a.recordCommand(), a.replayCommand(), a.configCommand(), a.versionCommand())
+	for _, c := range root.Commands() {
+		a.commands = append(a.commands, c.Name())
+	}
 	return root
 }
 

@@ -234,18 +234,23 @@ func kindWords(kind string) string {
 	}
 }
 
-// suggestion is the known key that is nearest to a word, at most two edits away.
+// suggestion is the known key that was perhaps meant.
 func suggestion(word string) string {
+	if near := nearest(word, knownKeys(reflect.TypeFor[fileConfig]())); near != "" {
+		return ": did you mean " + near + "?"
+	}
+	return ""
+}
+
+// nearest is the word at most two edits away, "" when there is none.
+func nearest(word string, known []string) string {
 	best, at := "", 3
-	for _, k := range knownKeys(reflect.TypeFor[fileConfig]()) {
+	for _, k := range known {
 		if d := edits(word, k); d < at {
 			best, at = k, d
 		}
 	}
-	if best == "" {
-		return ""
-	}
-	return ": did you mean " + best + "?"
+	return best
 }
 
 // knownKeys are the keys of a section and of those below it.

@@ -6,12 +6,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"slotop/sources"
 	"slotop/sources/sourcetest/shared"
 )
 
@@ -244,7 +244,7 @@ func TestUsage(t *testing.T) {
 // TestUsageOnASilentTerminal: an error is told at once, also where the terminal
 // answers no query.
 func TestUsageOnASilentTerminal(t *testing.T) {
-	for _, args := range [][]string{{"--evry"}, {"replay"}, {}} {
+	for _, args := range [][]string{{"--evry"}, {"replay"}, {"snaphot", "demo"}, {}} {
 		begin := time.Now()
 		s := startWith(t, setup{silent: true}, args...)
 		code, took := s.exits(begin)
@@ -393,7 +393,19 @@ func TestWatchSaved(t *testing.T) {
 
 // TestDemoStartsSoon: on the screen nobody waits ten minutes for an incident.
 func TestDemoStartsSoon(t *testing.T) {
-	s := start(t, "demo", "S1?seed="+strconv.Itoa(7))
+	for given, want := range map[string]string{
+		"demo":             "demo",
+		"demo:S1":          "demo:S1?at=1m0s",
+		"demo:S1?seed=7":   "demo:S1?seed=7&at=1m0s",
+		"demo:S1?at=5":     "demo:S1?at=5",
+		"demo:S1?from=10m": "demo:S1?from=10m",
+		"localhost:8000":   "localhost:8000",
+	} {
+		if got := sources.Watched(given); got != want {
+			t.Errorf("%s: %s, want %s", given, got, want)
+		}
+	}
+	s := start(t, "demo", "S1?seed=7")
 	s.shows("SIMULATED", "sim-0")
 	s.quits()
 }

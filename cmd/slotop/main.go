@@ -24,6 +24,8 @@ type app struct {
 	screen *os.File // out as a terminal to draw on
 	flags  flags
 	code   int
+
+	commands []string
 }
 
 func run(args []string, in, out, errOut *os.File) int {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"time"
 
 	"golang.org/x/term"
 
@@ -25,6 +26,9 @@ func (a *app) watch(ctx context.Context, args []string) error {
 	}
 	if len(args) == 1 && sources.IsTape(args[0]) {
 		return a.replay(ctx, args)
+	}
+	if err := a.misspelt(args); err != nil {
+		return err
 	}
 	for i := range args {
 		args[i] = sources.Watched(args[i])
@@ -45,6 +49,17 @@ func (a *app) watch(ctx context.Context, args []string) error {
 	return a.show(ctx, s, c.box, screen, func(ctx context.Context) error {
 		return sources.Run(ctx, opened, sources.RunOptions{Every: every, Timeout: s.timeout, Seed: seed()}, c.take)
 	})
+}
+
+// misspelt refuses a target that looks like the name of a command.
+func (a *app) misspelt(args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if near := nearest(args[0], a.commands); near != "" {
+		return usageError(fmt.Errorf("%q is neither a command nor a target: did you mean slotop %s?", args[0], near))
+	}
+	return nil
 }
 
 // watchSaved plays saved pages like a tape.
@@ -106,6 +121,10 @@ func (a *app) needTerminal() error {
 	}
 }
 
+// startsFast is how long the program may take all it can get: the first numbers
+// are waited for.
+const startsFast = 2 * time.Second
+
 // fewTargets are polled and folded by a single thread without being late.
 const fewTargets = 20
 
@@ -130,12 +149,13 @@ func (a *app) show(ctx context.Context, s settings, box *mailbox, opt tui.Option
 	opt.Latest, opt.Tick = box.latest, (&beat{news: box.news}).tick
 	opt.Themes, opt.Theme = set, s.theme
 	opt.ASCII, opt.Mouse = s.ascii || asciiOnly(), s.mouse
-	_, opt.NoColour = os.LookupEnv("NO_COLOR")
+	opt.NoColour = os.Getenv("NO_COLOR") != ""
 	m, err := tui.New(opt)
 	if err != nil {
 		return usageError(err)
 	}
-	modest(len(opt.Targets))
+	settled := time.AfterFunc(startsFast, func() { modest(len(opt.Targets)) })
+	defer settled.Stop()
 	t := &terminal{in: a.in, out: a.screen}
 	model, collect := drilled(m, func(ctx context.Context) {
 		if err := beside(ctx); err != nil && ctx.Err() == nil {
