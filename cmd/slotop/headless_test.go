@@ -244,7 +244,8 @@ func TestUsage(t *testing.T) {
 // TestUsageOnASilentTerminal: an error is told at once, also where the terminal
 // answers no query.
 func TestUsageOnASilentTerminal(t *testing.T) {
-	for _, args := range [][]string{{"--evry"}, {"replay"}, {"snaphot", "demo"}, {}} {
+	program(t) // to build it is not what takes time here
+	for _, args := range [][]string{{"--evry"}, {"replay"}, {"snaphot", "demo"}, {"--theme", "drak", "demo"}, {}} {
 		begin := time.Now()
 		s := startWith(t, setup{silent: true}, args...)
 		code, took := s.exits(begin)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/base64"
 	"fmt"
 	"net/http"
 	"os"
@@ -282,6 +283,27 @@ func TestOC36Mouse(t *testing.T) {
 	mark = s.mark()
 	s.quits()
 	says(t, "the farewell", s.bytes(mark), off)
+}
+
+var clipboard = regexp.MustCompile(`\x1b\]52;c;([A-Za-z0-9+/=]+)\x07`)
+
+// TestOC36Copy: a key gives the screen as plain text, without borders.
+func TestOC36Copy(t *testing.T) {
+	t.Parallel()
+	s, _ := watching(t, setup{})
+	s.press("y")
+	s.until("the clipboard", func() bool { return clipboard.MatchString(s.bytes(0)) })
+	text, err := base64.StdEncoding.DecodeString(clipboard.FindStringSubmatch(s.bytes(0))[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range []string{"slotop", "chat", "tok/s"} {
+		says(t, "the copy", string(text), w)
+	}
+	saysNot(t, "the copy", string(text), "\x1b")
+	s.press("q")
+	s.exits(time.Now())
+	s.inOrder()
 }
 
 func TestResize(t *testing.T) {

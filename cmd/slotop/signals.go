@@ -83,7 +83,7 @@ func (t *terminal) watchHangUp() (stop func()) {
 	}
 	go func() {
 		defer t.recovered()
-		defer stopped.Close()
+		defer func() { _ = stopped.Close() }()
 		if hungUp(t.in, t.out, stopped) {
 			t.end(errHungUp, "")
 		}

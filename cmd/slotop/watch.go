@@ -129,13 +129,13 @@ const startsFast = 2 * time.Second
 const fewTargets = 20
 
 // modest keeps the watcher from being the load on a host that has better things
-// to do: every further thread looks for work at each wake-up, and memory is
-// given back earlier than Go would by itself. The usual variables override it.
+// to do: every further thread looks for work at each wake-up, and with a small
+// heap more frequent collections cost nothing. The usual variables override it.
 func modest(targets int) {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(min(runtime.GOMAXPROCS(0), 1+targets/fewTargets))
 	}
-	if os.Getenv("GOGC") == "" {
+	if os.Getenv("GOGC") == "" && targets < fewTargets {
 		debug.SetGCPercent(50)
 	}
 }
