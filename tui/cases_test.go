@@ -100,7 +100,7 @@ func TestStatesWithoutColour(t *testing.T) {
 			}
 			rest = after
 		}
-		for _, word := range []string{"down", "STALLED", "stale", "asking", "up", "idle"} {
+		for _, word := range []string{"down", "STALLED", "stale", "starting", "up", "idle"} {
 			if !strings.Contains(s, word) {
 				t.Errorf("no word %q", word)
 			}
@@ -156,7 +156,7 @@ func TestNoTrafficIsNotZero(t *testing.T) {
 // the rows that fit.
 func TestManyWorkflows(t *testing.T) {
 	h := newHarness(t, tuitest.Fleet(50_000, 3), nil)
-	h.shows("+ 49995 more")
+	h.shows("+ 49997 more")
 	h.press("down", "down")
 	h.shows("▸")
 	tuitest.Fits(t, "many", h.View().Content, 80, 24)

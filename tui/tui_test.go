@@ -197,7 +197,8 @@ func TestTooSmallIsOneSentence(t *testing.T) {
 func TestEverythingAt80x24(t *testing.T) {
 	h := newHarness(t, tuitest.Breach(), nil)
 	h.shows("chat BREACHED for 4 min 12 s", "0–3 % met TTFT 1 s", "2–11 % met TPOT 50 ms", "SLO", "summarize", "batch-eval",
-		"waiting 208", "running 228", "KV ━", "99 %", "preempted 1.0/s", "requests 17.2/s", "prompt 12k tok/s", "output 3.6k tok/s",
+		"waiting 208", "running 228", "KV ━", "99 %", "preempted  1.0/s", "requests 17.2/s", "prompt  12k/s", "output 3.6k tok/s", "in 60 s unaccounted 412",
+		"queue takes 73 % of a request, n 1032", "mean E2E   13 s", "queue ▓  9.4 s", "prefill ▒ 210 ms", "decode ░  3.2 s",
 		"vllm-0:8000", "vllm-1:8000", "objectives are assumed", "SLO 1 s", "03:10", "q quit")
 }
 
@@ -216,9 +217,9 @@ func TestBeforeTheFirstFrame(t *testing.T) {
 	h := newHarness(t, nil, func(o *Options) {
 		o.Targets = []model.Target{{ID: "http://a:8000", Name: "a:8000", Kind: "engine"}, {ID: "http://b", Name: "b", Kind: "engine"}}
 	})
-	h.shows("no good answer yet from any of 2 targets", "tried every", "a:8000", "asked, no answer yet", "2 engines", "q quit")
+	h.shows("no good answer yet from any of 2 targets", "tried every", "a:8000", "asked, no answer yet", "2 targets", "q quit")
 	h.press("5")
-	h.shows("FLEET 2 targets", "2 asking")
+	h.shows("FLEET 2 targets", "2 starting")
 	h.frame = tuitest.Calm()
 	h.press("1")
 	h.tick(time.Second)
@@ -259,6 +260,11 @@ func TestFreeze(t *testing.T) {
 	h.frame = later
 	h.tick(time.Second)
 	h.shows("FROZEN", "1 min 12 s ago", "BREACHED", "03:14:07 UTC")
+	h.press("w")
+	h.shows("frozen: space first")
+	if len(h.asked) > 0 {
+		t.Error("a frozen picture asks for another window")
+	}
 	h.press("space")
 	h.shows("LIVE", "all 3 workflows met", "03:15:19 UTC")
 }
@@ -498,6 +504,12 @@ func TestReplayKeys(t *testing.T) {
 	if got := r.asked[len(r.asked)-1]; got != "speed 0.125" {
 		t.Errorf("the slowest is %s", got)
 	}
+	r.at.Ended, r.asked = true, nil
+	h.press("space")
+	if got := strings.Join(r.asked, ", "); got != "seek 0s, pause false" {
+		t.Errorf("space at the end does %s", got)
+	}
+	r.at.Ended = false
 	r.at.At = 10 * time.Second
 	h.press("{")
 	if got := r.asked[len(r.asked)-1]; got != "seek 0s" {

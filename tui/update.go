@@ -119,6 +119,10 @@ func (m *Model) toggleFreeze() tea.Cmd {
 var windows = []time.Duration{30 * time.Second, time.Minute, 5 * time.Minute, 15 * time.Minute}
 
 func (m *Model) nextWindow() tea.Cmd {
+	if m.frozen != nil {
+		m.say("frozen: space first")
+		return nil
+	}
 	asked := m.window
 	if asked == 0 {
 		asked = time.Duration(m.frame().WindowS * float64(time.Second))
@@ -175,7 +179,7 @@ func (m *Model) nextSort() tea.Cmd {
 		return nil
 	}
 	m.view.Sort = m.view.Sort.Next()
-	m.say("sorted by " + m.view.Sort.String())
+	m.say("sorted " + m.view.Sort.Words())
 	return nil
 }
 
@@ -227,7 +231,13 @@ func (m *Model) onWheel(msg tea.MouseWheelMsg) tea.Cmd {
 	return nil
 }
 
+// togglePause stops and goes on; at the end it goes on from the beginning.
 func (m *Model) togglePause() tea.Cmd {
+	if m.opt.Replay.Position().Ended {
+		m.opt.Replay.Seek(0)
+		m.opt.Replay.Pause(false)
+		return nil
+	}
 	m.opt.Replay.Pause(!m.opt.Replay.Position().Paused)
 	return nil
 }

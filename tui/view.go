@@ -159,7 +159,7 @@ func (m *Model) panes(d drawing) []panes.Pane {
 		out = append(out, panes.Rule{}, panes.Waiting{})
 	default:
 		out = append(out, panes.Headline{}, panes.Rule{Kind: panes.AboveWorkflows}, panes.Workflows{}, panes.Charts{},
-			panes.Rule{Kind: panes.AboveLoad}, panes.Queue{}, panes.Rule{}, panes.Engines{})
+			panes.Rule{Kind: panes.AboveLoad}, panes.Queue{}, panes.Rule{Kind: panes.BelowLoad}, panes.Engines{})
 	}
 	return append(out, d.footer)
 }

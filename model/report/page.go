@@ -91,15 +91,16 @@ func (p *page) ago(t model.Instant) string {
 	return unit.Clock(t, p.ascii) + " (" + unit.Duration(p.at.Sub(t).Seconds()) + " ago)"
 }
 
-// legend is the short word a narrow cell shows for each reason to have no number.
+// legend is the short word a narrow cell shows for each reason to have no number,
+// the same as on the screen.
 var legend = [...]struct {
 	why  model.Presence
 	word string
 }{
-	{model.Unknown, "?"},
+	{model.Unknown, "–"},
 	{model.Stale, "old"},
-	{model.Unsupported, "n/a"},
-	{model.NoTraffic, "none"},
+	{model.Unsupported, "n/e"},
+	{model.NoTraffic, "n=0"},
 }
 
 // missing is the short word for a reason; the legend below the tables explains
@@ -108,7 +109,7 @@ func (p *page) missing(why model.Presence) string {
 	for i, l := range legend {
 		if l.why == why {
 			p.used[i] = true
-			return l.word
+			return p.short(l.word)
 		}
 	}
 	return unit.None(p.ascii)
@@ -117,15 +118,23 @@ func (p *page) missing(why model.Presence) string {
 // few marks a percentile that its samples do not support.
 const few = "(few)"
 
+// short is a word of the legend; its dash has a stand-in.
+func (p *page) short(word string) string {
+	if p.ascii {
+		return asciiSigns.Replace(word)
+	}
+	return word
+}
+
 func (p *page) explain() {
 	var pieces []string
 	for i, l := range legend {
 		if p.used[i] {
-			pieces = append(pieces, l.word+" = "+l.why.String())
+			pieces = append(pieces, p.short(l.word)+": "+l.why.String())
 		}
 	}
 	if p.few {
-		pieces = append(pieces, few+" = too few samples for a 95 % interval")
+		pieces = append(pieces, few+": too few samples for a 95 % interval")
 	}
 	if len(pieces) > 0 {
 		p.line("")

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"slotop/model"
 	"slotop/model/unit"
@@ -87,7 +88,7 @@ func (p *page) target(v *model.TargetView) {
 	for _, e := range v.Engines {
 		p.flow(indent+"engine ", "  ", p.safe(e.ID),
 			"running "+unit.Reading(e.Running, unit.Count), "waiting "+unit.Reading(e.Waiting, unit.Count),
-			"KV usage "+unit.Reading(e.KVCacheUsage, unit.Ratio))
+			"KV usage "+unit.Reading(e.KVCacheUsage, unit.Percent))
 	}
 	for _, m := range v.Meanings {
 		if m.Measures != "" {
@@ -106,5 +107,5 @@ func (p *page) fault(indent string, v *model.TargetView) {
 	if !v.Fault.LastGoodAt.IsZero() {
 		last = "; last good answer at " + p.ago(v.Fault.LastGoodAt)
 	}
-	p.sentence(indent, string(v.Fault.Kind)+": "+p.safe(v.Fault.Detail)+last)
+	p.sentence(indent, strings.ReplaceAll(string(v.Fault.Kind), "_", " ")+": "+p.safe(v.Fault.Detail)+last)
 }

@@ -72,10 +72,14 @@ func counted(n int, noun string) string {
 }
 
 func stateWord(s model.State) string {
-	if s == "" {
-		return "no data"
+	switch s {
+	case "":
+		return "starting"
+	case model.Stalled:
+		return "STALLED"
+	default:
+		return string(s)
 	}
-	return string(s)
 }
 
 func (p *page) alerts(alerts []model.AlertView) {
@@ -131,12 +135,22 @@ func (p *page) workflows(flows []model.WorkflowView) {
 	}
 }
 
-// conditionWord is the word of the JSON, spelled for people.
+// conditionWord is the word of the screen.
 func conditionWord(w *model.WorkflowView) string {
-	if w.Condition == "" {
+	switch w.Condition {
+	case "", model.IsStarting:
+		return "starting"
+	case model.IsStalled:
+		return "STALLED"
+	case model.IsStale:
 		return "no data"
+	case model.IsMissed:
+		return "BREACHED"
+	case model.IsPartial:
+		return fmt.Sprintf("%d of %d up", w.Replicas.Fresh, w.Replicas.Total)
+	default:
+		return strings.ReplaceAll(string(w.Condition), "_", " ")
 	}
-	return strings.ReplaceAll(string(w.Condition), "_", " ")
 }
 
 func widestCondition(flows []model.WorkflowView) int {
@@ -174,7 +188,7 @@ func (p *page) workflow(w *model.WorkflowView) {
 		"prompt "+perSecond(w.Tokens.PromptPerSecond), "output "+perSecond(w.Tokens.OutputPerSecond),
 		"cached prompt share "+unit.Reading(w.Tokens.CachedPromptShare, unit.Ratio))
 	p.flow("  cache     ", ", ",
-		"KV usage "+unit.Reading(w.KVCacheUsage, unit.Ratio),
+		"KV usage "+unit.Reading(w.KVCacheUsage, unit.Percent),
 		"prefix hits "+unit.Reading(w.PrefixCacheHit, unit.Ratio),
 		"preemptions "+perSecond(w.PreemptionsPerSec))
 	for _, d := range []struct {

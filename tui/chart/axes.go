@@ -1,15 +1,13 @@
 package chart
 
 import (
-	"cmp"
 	"math"
-	"slices"
 	"time"
 	"unicode/utf8"
 )
 
-// axes draws both axes with their ticks. Where no line has a value the time
-// axis is broken: a gap is seen even under a line that lies at 0.
+// axes draws both axes with their ticks. Where no line has a value the time axis
+// is dashed: a gap is seen even under a line that lies at 0.
 func (g *plotting) axes() {
 	side, knot, corner := '│', '┤', '└'
 	if g.ASCII {
@@ -35,9 +33,9 @@ func (g *plotting) label(y int, s string) {
 }
 
 func (g *plotting) timeline() {
-	line, gap, tick := '─', ' ', '┬'
+	line, gap, tick := '─', '╌', '┬'
 	if g.ASCII {
-		line, tick = '-', '+'
+		line, gap, tick = '-', '.', '+'
 	}
 	known := g.known()
 	for x := range g.w {
@@ -101,22 +99,34 @@ func floorCell(column int) int {
 	return column / dotsAcross
 }
 
-// tags writes the texts at the right, each as near to its height as the others
-// allow.
+// tags writes the texts at the right. Each takes the free row nearest to its own
+// that keeps the order of the values; the earlier tags choose first. What would
+// stand too far from its line is left out, but for the first two.
 func (g *plotting) tags() {
-	tags := slices.Clone(g.Tags)
-	tags = slices.DeleteFunc(tags, func(t Tag) bool { return math.IsNaN(t.Value) || t.Text == "" })
-	if len(tags) > g.h {
-		tags = tags[:g.h]
+	type placed struct {
+		value float64
+		row   int
 	}
-	slices.SortStableFunc(tags, func(a, b Tag) int { return cmp.Compare(b.Value, a.Value) })
-	rows := make([]int, len(tags))
-	for i, t := range tags {
-		rows[i] = g.row(t.Value) / dotsDown
-	}
-	spread(rows, g.h)
-	for i, t := range tags {
-		g.c.text(g.x0+g.w+1, rows[i], cut(g.tagText(t), g.TagWidth-1), t.Ink)
+	var done []placed
+	for i, t := range g.Tags {
+		if math.IsNaN(t.Value) || t.Text == "" {
+			continue
+		}
+		from, to := 0, g.h-1
+		for _, p := range done {
+			if p.value >= t.Value {
+				from = max(from, p.row+1)
+			} else {
+				to = min(to, p.row-1)
+			}
+		}
+		own := g.row(t.Value) / dotsDown
+		row := min(max(own, from), to)
+		if from > to || i > 1 && abs(row-own) > 1+g.h/8 {
+			continue
+		}
+		done = append(done, placed{t.Value, row})
+		g.c.text(g.x0+g.w+1, row, cut(g.tagText(t), g.TagWidth-1), t.Ink)
 	}
 }
 
@@ -129,18 +139,6 @@ func (g *plotting) tagText(t Tag) string {
 		return t.Text + " ^"
 	default:
 		return t.Text + " ↑"
-	}
-}
-
-// spread moves ascending rows apart so that no two are equal, inside 0 to h-1.
-func spread(rows []int, h int) {
-	for i := 1; i < len(rows); i++ {
-		rows[i] = max(rows[i], rows[i-1]+1)
-	}
-	limit := h - 1
-	for i := len(rows) - 1; i >= 0; i-- {
-		rows[i] = min(rows[i], limit)
-		limit = rows[i] - 1
 	}
 }
 

@@ -17,11 +17,12 @@ type dot struct{ x, y int }
 
 // dots is one layer of a plot at the resolution of braille dots, a byte a cell.
 type dots struct {
-	w, h int // in cells
-	bits []uint8
+	w, h   int // in cells
+	bits   []uint8
+	dotted bool // lines leave out every other dot
 }
 
-func newDots(w, h int) *dots { return &dots{w, h, make([]uint8, w*h)} }
+func newDots(w, h int) *dots { return &dots{w: w, h: h, bits: make([]uint8, w*h)} }
 
 // set marks a dot; outside of the layer it does nothing.
 func (d *dots) set(p dot) {
@@ -31,13 +32,20 @@ func (d *dots) set(p dot) {
 	d.bits[p.y/dotsDown*d.w+p.x/dotsAcross] |= dotBits[p.y%dotsDown][p.x%dotsAcross]
 }
 
-// join marks the straight line between two dots, both included.
+// join marks the straight line between two dots, both included. Which dots a
+// dotted line leaves out depends on their place alone: it does not creep.
 func (d *dots) join(a, b dot) {
 	dx, dy := b.x-a.x, b.y-a.y
 	n := max(abs(dx), abs(dy))
-	d.set(a)
-	for i := 1; i <= n; i++ {
-		d.set(dot{a.x + roundDiv(dx*i, n), a.y + roundDiv(dy*i, n)})
+	steep := abs(dy) > abs(dx)
+	for i := range n + 1 {
+		p := a
+		if i > 0 {
+			p = dot{a.x + roundDiv(dx*i, n), a.y + roundDiv(dy*i, n)}
+		}
+		if !d.dotted || steep && p.y%2 == 0 || !steep && p.x%2 == 0 {
+			d.set(p)
+		}
 	}
 }
 

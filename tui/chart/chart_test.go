@@ -4,9 +4,11 @@ import (
 	"flag"
 	"fmt"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -181,12 +183,12 @@ func TestGapIsAGap(t *testing.T) {
 			t.Errorf("something is drawn in the gap: %q of %q", got, l)
 		}
 	}
-	if !strings.Contains(inside(lines[8]), "   ") {
+	if axis := inside(lines[8]); !strings.Contains(axis, "╌╌╌") || strings.Contains(axis, " ") {
 		t.Errorf("the time axis does not show the gap: %q", lines[8])
 	}
 	whole := plot(ramp(300))
-	if axis := inside(strings.Split(whole.Render(), "\n")[8]); strings.Contains(axis, "  ") {
-		t.Errorf("the time axis is broken without a gap: %q", axis)
+	if axis := inside(strings.Split(whole.Render(), "\n")[8]); strings.Contains(axis, "╌") {
+		t.Errorf("the time axis is dashed without a gap: %q", axis)
 	}
 }
 
@@ -361,16 +363,66 @@ func TestInk(t *testing.T) {
 	}
 }
 
-func TestSpread(t *testing.T) {
-	rows := []int{0, 0, 0, 4}
-	spread(rows, 5)
-	if fmt.Sprint(rows) != "[0 1 2 4]" {
-		t.Errorf("got %v", rows)
+// TestTags: a tag stands on the row of its line, the first of two that want one
+// row has it, the order is that of the values, and a low chart leaves one out
+// before it stands beside another line.
+func TestTags(t *testing.T) {
+	flat := func(v float32) []float32 { return []float32{v, v, v} }
+	tests := []struct {
+		name             string
+		h                int
+		slo, high, low   float64
+		rowS, rowH, rowL int // -1: left out
+	}{
+		{"apart", 8, 4, 8, 1, 4, 0, 7},
+		{"p95 at the objective", 8, 8, 7.9, 1, 0, 1, 7},
+		{"all three at one row", 8, 4.2, 4.1, 4, 3, 4, 5},
+		{"both below the objective at the foot", 8, 0.9, 0.5, 0.4, 7, -1, -1},
+		{"no room below", 3, 1, 8, 0.5, 2, 0, -1},
+		{"equal values", 8, 4, 4, 4, 4, 5, 6},
+		{"above and below", 4, 4, 4.2, 3.9, 2, 1, 3},
 	}
-	rows = []int{4, 4, 4}
-	spread(rows, 5)
-	if fmt.Sprint(rows) != "[2 3 4]" {
-		t.Errorf("got %v", rows)
+	for _, tc := range tests {
+		p := Plot{
+			W: 60, H: tc.h + axisRows, TagWidth: 10, Step: time.Second, Span: time.Minute, End: at, Since: time.Minute, Format: seconds,
+			Lines: []Line{{Values: flat(8), Letter: '#'}},
+			Tags:  []Tag{{Value: tc.slo, Text: "SLO"}, {Value: tc.high, Text: "high"}, {Value: tc.low, Text: "low"}},
+		}
+		lines := strings.Split(p.Render(), "\n")
+		row := func(word string) int {
+			return slices.IndexFunc(lines, func(l string) bool { return strings.HasSuffix(strings.TrimSpace(l), word) })
+		}
+		if s, h, l := row("SLO"), row("high"), row("low"); s != tc.rowS || h != tc.rowH || l != tc.rowL {
+			t.Errorf("%s: rows %d %d %d, want %d %d %d\n%s", tc.name, s, h, l, tc.rowS, tc.rowH, tc.rowL, strings.Join(lines, "\n"))
+		}
+	}
+}
+
+// TestObjectiveCrossesTheBand: the dashed line shows wherever no line has a dot.
+func TestObjectiveCrossesTheBand(t *testing.T) {
+	p := plot(ramp(280))
+	p.Lines = nil
+	row := strings.Split(p.Render(), "\n")
+	if !slices.ContainsFunc(row, func(l string) bool { return strings.Count(l, "┄") == 60-gutter-1-p.TagWidth }) {
+		t.Errorf("the band hides the objective:\n%s", strings.Join(row, "\n"))
+	}
+}
+
+// TestDottedDiffersWithoutColour: a dotted line has half of the dots, flat or steep.
+func TestDottedDiffersWithoutColour(t *testing.T) {
+	for _, to := range []dot{{39, 0}, {39, 9}, {3, 39}, {20, 20}} {
+		count := func(dotted bool) (n int) {
+			d := newDots(20, 10)
+			d.dotted = dotted
+			d.join(dot{0, 0}, to)
+			for _, b := range d.bits {
+				n += bits.OnesCount8(b)
+			}
+			return n
+		}
+		if whole, half := count(false), count(true); half < whole/2 || half > whole/2+1 {
+			t.Errorf("to %v: %d of %d dots", to, half, whole)
+		}
 	}
 }
 

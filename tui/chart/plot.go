@@ -12,6 +12,7 @@ type Line struct {
 	Over   Ink     // where the value is beyond Limit
 	Limit  float64 // 0: there is none
 	Letter rune    // without braille
+	Dotted bool    // every other dot only, so that it differs without colour
 }
 
 // Band is a bracket around a line. NaN is a gap, +Inf reaches the top.
@@ -20,7 +21,8 @@ type Band struct {
 	Ink    Ink
 }
 
-// Tag is a short text at the right, at the height of its value.
+// Tag is a short text at the right, at the height of its value. Where two want one
+// row the earlier one has it.
 type Tag struct {
 	Value float64
 	Text  string
@@ -168,6 +170,7 @@ func (g *plotting) lines() {
 // trace draws a line; what is beyond its limit is a layer of its own.
 func (g *plotting) trace(l Line) (within, over *dots) {
 	within, over = newDots(g.w, g.h), newDots(g.w, g.h)
+	within.dotted, over.dotted = l.Dotted, l.Dotted
 	values := g.shown(l.Values)
 	var prev dot
 	joined := false
@@ -231,7 +234,7 @@ func (g *plotting) lay(d *dots, k Ink, letter rune) {
 	}
 }
 
-// objective draws the dashed line where nothing else is.
+// objective draws the dashed line over all but the lines: a band gives way to it.
 func (g *plotting) objective() {
 	if g.Objective <= 0 || g.Objective > g.scale.top {
 		return
@@ -242,7 +245,7 @@ func (g *plotting) objective() {
 	}
 	y := g.row(g.Objective) / dotsDown
 	for x := range g.w {
-		if g.c.at(g.x0+x, y) == ' ' {
+		if g.drawn[y*g.w+x] == 0 {
 			g.c.set(g.x0+x, y, dash, g.ObjectiveInk)
 		}
 	}

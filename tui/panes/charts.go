@@ -84,27 +84,38 @@ func arrange(f *model.Frame, size layout.Size, look Look) [][]graph {
 	}
 	across := min((size.W+chartGap)/(chartMinW+chartGap), 3)
 	down := size.H / chartMinH
+	all := graphs(w)
 	switch {
 	case down < 1:
 		return nil
-	case across < 2 && down < 2:
-		return [][]graph{{{w, graphTTFT}}}
 	case across < 2:
-		return stack(w, min(down, 3))
-	case across == 2 && down >= 2:
-		return [][]graph{{{w, graphTTFT}, {w, graphToken}}, {{w, graphFlow}, {w, graphLoad}}}
+		return grid(all[:min(len(all), 3)], 1, down)
 	case across == 2:
-		return [][]graph{{{w, graphTTFT}, {w, graphToken}}}
+		return grid(all, 2, down)
 	default:
 		return multiples(f, w, down)
 	}
 }
 
-// stack is charts over one another, most important first.
-func stack(w *model.WorkflowView, n int) [][]graph {
+// graphs is what can be drawn of a workflow, most important first: a latency that
+// its servers do not export has no chart.
+func graphs(w *model.WorkflowView) []graph {
+	var out []graph
+	if !slicesHas(w.Missing, model.TTFT) || w.TTFT != nil {
+		out = append(out, graph{w, graphTTFT})
+	}
+	if !slicesHas(w.Missing, model.TPOT) || w.TPOT != nil || w.ITL != nil {
+		out = append(out, graph{w, graphToken})
+	}
+	return append(out, graph{w, graphFlow}, graph{w, graphLoad})
+}
+
+// grid places graphs in rows, as many as there is room for.
+func grid(all []graph, across, down int) [][]graph {
 	var out [][]graph
-	for _, k := range []graphKind{graphTTFT, graphToken, graphFlow}[:n] {
-		out = append(out, []graph{{w, k}})
+	for len(all) > 0 && len(out) < down {
+		n := min(across, len(all))
+		out, all = append(out, all[:n]), all[n:]
 	}
 	return out
 }
@@ -112,7 +123,8 @@ func stack(w *model.WorkflowView, n int) [][]graph {
 // multiples is a row of charts for each workflow, the chosen one first.
 func multiples(f *model.Frame, w *model.WorkflowView, down int) [][]graph {
 	row := func(w *model.WorkflowView) []graph {
-		return []graph{{w, graphTTFT}, {w, graphToken}, {w, graphFlow}}
+		all := graphs(w)
+		return all[:min(len(all), 3)]
 	}
 	out := [][]graph{row(w)}
 	for i := range f.Workflows {
@@ -123,8 +135,8 @@ func multiples(f *model.Frame, w *model.WorkflowView, down int) [][]graph {
 			out = append(out, row(other))
 		}
 	}
-	if len(out) < down && len(f.Workflows) == 1 {
-		out = append(out, []graph{{w, graphLoad}})
+	if rest := graphs(w)[len(out[0]):]; len(out) < down && len(f.Workflows) == 1 && len(rest) > 0 {
+		out = append(out, rest)
 	}
 	return out
 }
@@ -198,9 +210,9 @@ func (g graph) legend(look Look) []part {
 	case graphFlow:
 		return nil
 	case graphLoad:
-		return []part{line(themes.High, "⠤⠤", "##", "waiting"), line(themes.Low, "⠤⠤", "++", "running")}
+		return []part{line(themes.High, "⠤⠤", "##", "waiting"), line(themes.Low, "⠄⠄", "..", "running")}
 	default:
-		out := []part{line(themes.High, "⠤⠤", "##", "p95"), line(themes.Low, "⠤⠤", "++", "p50")}
+		out := []part{line(themes.High, "⠤⠤", "##", "p95"), line(themes.Low, "⠄⠄", "..", "p50")}
 		if g.h() != nil && wide(g.track()) {
 			out = append(out, line(themes.Band, "⠅⠅", "::", "p95 range"))
 		}
@@ -257,7 +269,7 @@ func (g graph) plot(look Look) chart.Plot {
 		p.Tags = []chart.Tag{g.tag(h.Output, look.axis(g.kind), themes.Text, look)}
 	case graphLoad:
 		p.Lines = []chart.Line{
-			{Values: h.Running, Ink: look.ink(themes.Low), Letter: '+'},
+			{Values: h.Running, Ink: look.ink(themes.Low), Letter: '.', Dotted: true},
 			{Values: h.Waiting, Ink: look.ink(themes.High), Letter: '#'},
 		}
 		p.Tags = []chart.Tag{
@@ -280,7 +292,7 @@ func (g graph) latency(p *chart.Plot, look Look) {
 		p.Objective = o.MaxS
 		p.Tags = append(p.Tags, chart.Tag{Value: o.MaxS, Text: "SLO " + unit.Limit(o.MaxS), Ink: look.ink(themes.Objective)})
 	}
-	p.Lines = []chart.Line{{Values: t.P50, Ink: look.ink(themes.Low), Letter: '+'}, high}
+	p.Lines = []chart.Line{{Values: t.P50, Ink: look.ink(themes.Low), Letter: '.', Dotted: true}, high}
 	p.Band = &chart.Band{Lo: banded(t.LoP95, t), Hi: t.HiP95, Ink: look.ink(themes.Band)}
 	if d := distOf(g.w, g.metric()); d != nil {
 		role := themes.High

@@ -104,16 +104,16 @@ func (t table[R]) place(l *line, i int, left bool, c cell) {
 
 // nameWidth is the width that the longest of these names needs, in steps, so
 // that the columns after it stand still while names come and go.
-func nameWidth(longest int) int { return min((longest+3)/4*4, 40) }
+func nameWidth(longest int) int { return min((longest+3)/4*4, 60) }
 
 // leastName is what a name keeps before other columns give way to it.
 func leastName(longest, w int) int {
 	least := 8
 	switch {
 	case w >= 110:
-		least = 24
+		least = 16
 	case w >= narrow:
-		least = 13
+		least = 12
 	}
 	return min(max(nameWidth(longest), 8), least)
 }

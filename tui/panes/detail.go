@@ -3,6 +3,7 @@ package panes
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -107,9 +108,9 @@ func detailLines(f *model.Frame, t *model.TargetView, w int, look Look) []string
 	}
 	s.out = append(s.out, look.rule(w, title))
 	s.polls(f, t)
-	s.numbers(t)
+	s.numbers(f, t)
 	s.engines(t)
-	s.notes(t)
+	s.notes(f, t)
 	s.signals(t)
 	return s.out
 }
@@ -122,9 +123,9 @@ func (s *sheet) polls(f *model.Frame, t *model.TargetView) {
 	s.prose("address", themes.Text, string(t.ID))
 	engine := "not recognised"
 	if t.Engine != "" {
-		engine = strings.TrimSpace(string(t.Engine) + " " + string(t.Version))
+		engine = engineText(t)
 	}
-	s.fact("engine", say(0, themes.Text, s.look.foreign(engine, 40)))
+	s.fact("engine", say(0, themes.Text, s.look.foreign(engine, s.w)))
 	if len(t.Models) > 0 {
 		s.prose("models", themes.Text, strings.Join(t.Models, ", "))
 	}
@@ -150,9 +151,13 @@ func (s *sheet) polls(f *model.Frame, t *model.TargetView) {
 }
 
 // numbers is what the target reads now, in full: bracket, n and basis.
-func (s *sheet) numbers(t *model.TargetView) {
+func (s *sheet) numbers(f *model.Frame, t *model.TargetView) {
 	k := s.look
-	s.rule("NOW")
+	span := []part{say(2, themes.Muted, window(f, k))}
+	if acrossRestart(f, t) {
+		span = append(span, say(1, themes.Warn, "figures span a restart at "+hms(t.RestartedAt)))
+	}
+	s.rule("NOW", span...)
 	s.fact("requests", k.measure(0, "running", k.count(t.Running, 12), ""), k.measure(0, "waiting", k.count(t.Waiting, 12), ""),
 		k.measure(1, "finished", k.rate(t.RequestsPerSecond, 12), "/s"), k.measure(2, "preempted", k.rate(t.PreemptionsPerSec, 12), "/s"))
 	flow := []part{k.measure(0, "output", k.rate(t.OutputPerSecond, 12), " tok/s")}
@@ -213,15 +218,30 @@ func (s *sheet) engines(t *model.TargetView) {
 	}
 }
 
-func (s *sheet) notes(t *model.TargetView) {
-	if len(t.Notes) == 0 {
+// notes is what was noticed about the target and about the workflows it serves.
+func (s *sheet) notes(f *model.Frame, t *model.TargetView) {
+	notes := slices.Clone(t.Notes)
+	for i := range f.Workflows {
+		w := &f.Workflows[i]
+		if len(w.Notes) == 0 || len(notes) >= maxNotes || !slices.Contains(w.Targets, t.Name) {
+			continue
+		}
+		for _, n := range w.Notes {
+			notes = append(notes, w.Name+": "+n)
+		}
+	}
+	if len(notes) == 0 {
 		return
 	}
 	s.rule("NOTES")
-	for _, n := range t.Notes {
+	for _, n := range notes {
 		s.prose("", themes.Text, n)
 	}
 }
+
+// maxNotes bounds how many notes are collected from workflows: a target may serve
+// thousands.
+const maxNotes = 12
 
 // signals lists what was read from where, what it measures when that is not
 // what its name says, and what this target could export and does not.

@@ -2,6 +2,8 @@ package panes
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"slotop/model"
 	"slotop/model/unit"
@@ -32,15 +34,40 @@ func (Engines) Render(f *model.Frame, size layout.Size, look Look) string {
 	}
 	order := targetOrder(f, "", ByState)
 	from, to, more := visible(len(order), 0, size.H-1)
+	serving(f, order, to, look)
 	t := fit(targetColumns(f, order[from:to], size.W, look), size.W-1)
 	out := []string{t.head(look)}
 	for _, v := range order[from:to] {
-		out = append(out, t.row(row{v, f.At}, conditionOf(v), false, look))
+		out = append(out, t.row(rowOf(v, f), conditionOf(v), false, look))
 	}
 	if more > 0 {
 		out = append(out, look.line(size.W).pad(indent).put(themes.Muted, moreTargets(order[to:])).String())
 	}
 	return lines(size.H, out...)
+}
+
+// serving puts a target of the chosen workflow, one that answers if there is one,
+// on the last row shown when others leave none.
+func serving(f *model.Frame, order []*model.TargetView, shown int, look Look) {
+	w := chosenOne(f, look)
+	if w == nil || shown == 0 {
+		return
+	}
+	carries := func(t *model.TargetView) bool { return slices.Contains(w.Targets, t.Name) }
+	for _, wanted := range []func(*model.TargetView) bool{
+		func(t *model.TargetView) bool { return conditionOf(t) >= up && carries(t) }, carries,
+	} {
+		i := slices.IndexFunc(order, wanted)
+		if i < 0 {
+			continue
+		}
+		if i >= shown {
+			t := order[i]
+			copy(order[shown:i+1], order[shown-1:i])
+			order[shown-1] = t
+		}
+		return
+	}
 }
 
 // moreTargets says how many targets are not shown and how the worst of them is.
@@ -54,23 +81,30 @@ func moreTargets(rest []*model.TargetView) string {
 
 // row is a target with the frame's instant, from which ages are taken.
 type row struct {
-	t  *model.TargetView
-	at model.Instant
+	t      *model.TargetView
+	at     model.Instant
+	window bool // there is one
 }
+
+func rowOf(t *model.TargetView, f *model.Frame) row { return row{t, f.At, f.CoveredS.OK()} }
 
 // targetColumns is the columns of every table of targets, for the rows shown.
 func targetColumns(f *model.Frame, shown []*model.TargetView, w int, look Look) []column[row] {
 	tpot, itl := targetTokens(f)
 	title, tokenW := tokenTitle(tpot, itl, w)
-	longest := 0
+	var longest, engine, models int
 	for _, t := range shown {
 		longest = max(longest, cells(unit.Escape(t.Name, look.ASCII)))
+		engine = max(engine, cells(unit.Escape(engineText(t), look.ASCII)))
+		for _, m := range t.Models[:min(len(t.Models), 1)] {
+			models = max(models, cells(unit.Escape(m, look.ASCII))+len(" +99"))
+		}
 	}
 	return []column[row]{
 		{title: "TARGET", min: leastName(longest, w), max: nameWidth(longest), left: true, draw: func(r row, w int, k Look) cell {
 			return cell{themes.Strong, k.foreign(r.t.Name, w)}
 		}},
-		{title: "STATE", min: 8, max: 10, left: true, draw: drawTargetState},
+		{title: "STATE", min: stateW(w), left: true, draw: drawTargetState},
 		{title: "FOR", min: 6, drop: 6, draw: drawFor},
 		{title: "RUN", min: 5, drop: 2, draw: func(r row, w int, k Look) cell { return k.aged(r, k.count(r.t.Running, w)) }},
 		{title: "WAIT", min: 5, draw: func(r row, w int, k Look) cell { return k.aged(r, k.count(r.t.Waiting, w)) }},
@@ -78,14 +112,14 @@ func targetColumns(f *model.Frame, shown []*model.TargetView, w int, look Look) 
 		{title: "REQ/S", min: 5, drop: 7, draw: func(r row, w int, k Look) cell { return k.aged(r, k.rate(r.t.RequestsPerSecond, w)) }},
 		{title: "tok/s", min: 5, drop: 3, draw: func(r row, w int, k Look) cell { return k.aged(r, k.rate(r.t.OutputPerSecond, w)) }},
 		{title: "TTFT p95", min: quantileW(w), drop: 3, draw: func(r row, w int, k Look) cell {
-			return k.aged(r, k.quantile(r.t.TTFT, slicesHas(r.t.Missing, model.TTFT), w))
+			return k.aged(r, k.quantile(begun(r.t.TTFT, r.window), slicesHas(r.t.Missing, model.TTFT), w))
 		}},
 		{title: title, min: tokenW, drop: 5, draw: func(r row, w int, k Look) cell { return drawToken(r, w, title, k) }},
 		{title: "PREEMPT/S", min: 9, drop: 10, draw: func(r row, w int, k Look) cell {
 			return k.aged(r, k.rate(r.t.PreemptionsPerSec, w))
 		}},
-		{title: "ENGINE", min: 12, max: 18, drop: 8, left: true, draw: drawEngine},
-		{title: "MODELS", min: 12, max: 40, drop: 9, left: true, draw: drawModels},
+		{title: "ENGINE", min: 12, max: nameWidth(engine), drop: 8, left: true, draw: drawEngine},
+		{title: "MODELS", min: 10, max: nameWidth(models), drop: 9, left: true, draw: drawModels},
 		{title: "POLL", min: 7, drop: 11, draw: func(r row, w int, k Look) cell { return k.took(r.t.TookS, w) }},
 		{title: "FAILED", min: 6, drop: 12, draw: drawFailed},
 	}
@@ -102,9 +136,9 @@ func targetTokens(f *model.Frame) (tpot, itl bool) {
 
 func drawToken(r row, w int, title string, k Look) cell {
 	if r.t.TPOT != nil || r.t.ITL == nil {
-		return k.aged(r, k.quantile(r.t.TPOT, slicesHas(r.t.Missing, model.TPOT), w))
+		return k.aged(r, k.quantile(begun(r.t.TPOT, r.window), slicesHas(r.t.Missing, model.TPOT), w))
 	}
-	c := k.quantile(r.t.ITL, false, w)
+	c := k.quantile(begun(r.t.ITL, r.window), false, w)
 	c.text = markITL(c.text, title)
 	return k.aged(r, c)
 }
@@ -119,10 +153,18 @@ func (k Look) aged(r row, c cell) cell {
 	return c
 }
 
+// stateW is the width of the states: of the longest word for a fault.
+func stateW(screen int) int {
+	if screen < narrow {
+		return 9
+	}
+	return 11
+}
+
 func drawTargetState(r row, w int, k Look) cell {
 	c := conditionOf(r.t)
 	text := targetWord(c)
-	if r.t.Fault != nil && c == down && cells(string(r.t.Fault.Kind)) <= w {
+	if r.t.Fault != nil && c == down {
 		text = faultWord(r.t.Fault.Kind)
 	}
 	return cell{conditionTable[c].role, k.cut(text, w)}
@@ -148,11 +190,15 @@ func drawFor(r row, w int, k Look) cell {
 	return cell{themes.Muted, k.cut(k.age(r.at.Sub(r.t.Since)), w)}
 }
 
+func engineText(t *model.TargetView) string {
+	return strings.TrimSpace(string(t.Engine) + " " + string(t.Version))
+}
+
 func drawEngine(r row, w int, k Look) cell {
 	if r.t.Engine == "" {
 		return cell{themes.Muted, unit.None(k.ASCII)}
 	}
-	return cell{themes.Muted, k.foreign(string(r.t.Engine)+" "+string(r.t.Version), w)}
+	return cell{themes.Muted, k.foreign(engineText(r.t), w)}
 }
 
 func drawModels(r row, w int, k Look) cell {

@@ -34,6 +34,14 @@ func (s Sort) Next() Sort { return (s + 1) % sorts }
 // String says how the rows are sorted.
 func (s Sort) String() string { return sortWords[s] }
 
+// Words is String as the end of a sentence.
+func (s Sort) Words() string {
+	if s == ByState {
+		return s.String()
+	}
+	return "by " + s.String()
+}
+
 // Fleet is a row a target.
 type Fleet struct{}
 
@@ -62,7 +70,7 @@ func (Fleet) Render(f *model.Frame, size layout.Size, look Look) string {
 	t := fit(targetColumns(f, order[from:to], size.W, look), size.W-1)
 	out = append(out, t.head(look))
 	for i, v := range order[from:to] {
-		out = append(out, t.row(row{v, f.At}, conditionOf(v), from+i == at, look))
+		out = append(out, t.row(rowOf(v, f), conditionOf(v), from+i == at, look))
 	}
 	if more > 0 {
 		text := fmt.Sprintf("%d to %d of %d", from+1, to, len(order))
@@ -97,12 +105,9 @@ func fleetTitle(f *model.Frame, order []*model.TargetView, w int, look Look) str
 			title = append(title, seg{themes.Text, "  "}, seg{role, fmt.Sprintf("%d %s", n, targetWord(condition(c)))})
 		}
 	}
-	remarks := []part{say(1, themes.Muted, "by "+look.View.Sort.String())}
+	remarks := []part{say(1, themes.Muted, look.View.Sort.Words())}
 	if slices.ContainsFunc(f.Targets, sinceItsStart) {
 		remarks = append(remarks, say(2, themes.Warn, sinceStart+" since the server started"))
-	}
-	if look.View.Sort == ByState {
-		remarks[0] = say(1, themes.Muted, look.View.Sort.String())
 	}
 	return look.rule(w, title, remarks...)
 }

@@ -42,10 +42,12 @@ func (b Footer) Render(_ *model.Frame, size layout.Size, look Look) string {
 		}
 	}
 	var right []part
+	w := size.W
 	if b.Toast != "" {
-		right = append(right, say(0, themes.Strong, look.foreign(b.Toast, size.W-2)))
+		w--
+		right = append(right, say(0, themes.Strong, look.foreign(b.Toast, size.W-3)))
 	}
-	return look.line(size.W).pad(1).ends(2, keys, right).String()
+	return look.line(w).pad(1).ends(2, keys, right).String()
 }
 
 func hint(key, does string) part {

@@ -2,6 +2,7 @@ package panes
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"slotop/model"
@@ -47,9 +48,13 @@ func (h Header) Render(f *model.Frame, size layout.Size, look Look) string {
 	return look.line(size.W-1).pad(1).ends(2, left, right).String()
 }
 
+// watched counts the targets by kind, where each of them is known to be one.
 func (h Header) watched(f *model.Frame) string {
 	kinds := map[string]int{}
 	for _, t := range f.Targets {
+		if t.Kind == "engine" && t.Engine == "" {
+			return plural(len(f.Targets), "target")
+		}
 		kinds[t.Kind]++
 	}
 	out := ""
@@ -112,8 +117,9 @@ func (h Header) replay(look Look) []part {
 		how = "at the end"
 	case s.Paused:
 		how = "paused"
-	case s.Speed > 0 && s.Speed != 1:
-		how = fmt.Sprintf("%s%g", look.pick("×", "x"), s.Speed)
+	}
+	if s.Speed > 0 && s.Speed != 1 && !s.AtEnd {
+		how = strings.TrimSpace(how + " " + fmt.Sprintf("%s%g", look.pick("×", "x"), s.Speed))
 	}
 	return []part{say(0, themes.Strong, "REPLAY"), say(2, themes.Text, place), say(4, themes.Warn, how)}
 }

@@ -19,10 +19,15 @@ type Headline struct{}
 // Name names the pane.
 func (Headline) Name() string { return "headline" }
 
-// Want is one line, and another for each thing there is to add, up to three.
-func (Headline) Want(f *model.Frame, _ int, look Look) layout.Want {
+// Want is two lines, whether there is something to add or not, so that what is
+// below stands still; three where there is more. A narrow screen has no line to
+// spare.
+func (Headline) Want(f *model.Frame, w int, look Look) layout.Want {
 	n := len(headlines(f, look))
-	return layout.Want{Min: 1, Ideal: min(n, 3), Max: min(n, 3)}
+	if w < narrow {
+		return layout.Want{Min: 1, Ideal: min(n, 3), Max: min(n, 3)}
+	}
+	return layout.Want{Min: 1, Ideal: max(min(n, 3), 2), Max: max(min(n, 3), 2)}
 }
 
 // Render draws the lines.
@@ -75,7 +80,7 @@ func first(f *model.Frame, look Look) [][]part {
 		return [][]part{append(title(worst, look, ""), undecidedWhy(worst, look)...)}
 	case c == cannot:
 		return [][]part{append(title(worst, look, ""), say(1, themes.Muted, cannotWhy(worst)))}
-	case c == asking:
+	case c == starting:
 		return [][]part{measuring(worst, look)}
 	default:
 		return [][]part{calm(f, look)}
@@ -112,6 +117,11 @@ func hurt(f *model.Frame, look Look) [][]part {
 		}
 	}
 	head := title(worst, look, since)
+	if s := splitOf(worst); of(worst) == breached {
+		if text := s.takes(worst); text != "" {
+			head = append(head, say(2, themes.Text, text+", n "+samples(s.n)))
+		}
+	}
 	if n := others(f); n > 0 {
 		head = append(head, say(3, themes.Warn, fmt.Sprintf("%d more below", n)))
 	}
@@ -188,7 +198,7 @@ func cannotWhy(w *model.WorkflowView) string {
 func measuring(w *model.WorkflowView, look Look) []part {
 	return []part{
 		{segs: []seg{
-			{themes.Muted, look.mark(asking) + " "}, {themes.Strong, look.foreign(w.Name, 40)},
+			{themes.Muted, look.mark(starting) + " "}, {themes.Strong, look.foreign(w.Name, 40)},
 			{themes.Text, " answers"},
 		}},
 		say(1, themes.Muted, "rates need a second poll"),

@@ -24,7 +24,7 @@ var keys = &[]KeyHelp{
 // everyPane is the table of panes and those that are handed more than a frame.
 func everyPane() []Pane {
 	return append(append([]Pane{}, All...),
-		Header{Status{}}, Rule{AboveWorkflows}, Rule{AboveLoad},
+		Header{Status{}}, Rule{AboveWorkflows}, Rule{AboveLoad}, Rule{BelowLoad},
 		Help{Keys: keys}, Footer{Keys: keys, Toast: "copied 24 lines"})
 }
 
@@ -169,7 +169,7 @@ func TestEveryConditionHasAWord(t *testing.T) {
 		}
 		last = c
 	}
-	if of(&model.WorkflowView{Condition: "from the future"}) != asking {
+	if of(&model.WorkflowView{Condition: "from the future"}) != starting {
 		t.Error("an unknown condition claims something")
 	}
 }
@@ -332,7 +332,7 @@ func TestHeader(t *testing.T) {
 		{Status{Frozen: true, Behind: 72 * time.Second}, "FROZEN  1 min 12 s ago"},
 		{Status{Silent: 12 * time.Second}, "NO NEW FRAME  for 12 s"},
 		{Status{Replay: true, Position: 750 * time.Second, Length: 30 * time.Minute, Speed: 4}, "REPLAY  12:30/30:00  ×4"},
-		{Status{Replay: true, Position: 2 * time.Hour, Paused: true, Speed: 4}, "REPLAY  2:00:00  paused"},
+		{Status{Replay: true, Position: 2 * time.Hour, Paused: true, Speed: 4}, "REPLAY  2:00:00  paused ×4"},
 		{Status{Replay: true, Position: time.Minute, Length: time.Minute, AtEnd: true}, "REPLAY  01:00/01:00  at the end"},
 	}
 	for _, tc := range tests {

@@ -1,37 +1,32 @@
 package panes
 
 import (
+	"time"
+
 	"slotop/model"
 	"slotop/themes"
 	"slotop/tui/chart"
 	"slotop/tui/layout"
 )
 
-// Queue is the load of the chosen workflow in a line or two: what waits and
-// runs, how full the KV cache is, what comes in and goes out; and below it what a
-// reader of its numbers must know.
+// Queue is the load of the chosen workflow: what waits and runs and how full the
+// KV cache is; where the time of a request goes; what comes in and goes out. Every
+// field has its place, whatever its value.
 type Queue struct{}
 
 // Name names the pane.
 func (Queue) Name() string { return "queue" }
 
-// Want is a title and two lines on a usual screen, one line on a small one.
-func (Queue) Want(f *model.Frame, w int, look Look) layout.Want {
+// Want is three lines on a usual screen, one on a small one.
+func (Queue) Want(_ *model.Frame, w int, _ Look) layout.Want {
 	if w < narrow {
 		return layout.Want{Min: 1, Ideal: 1, Max: 1, Drop: 3}
 	}
-	n := 2
-	if c := chosenOne(f, look); c != nil {
-		n += min(len(c.Notes), maxNotes)
-	}
-	return layout.Want{Min: 1, Ideal: min(n, 3), Max: n, Drop: 2}
+	return layout.Want{Min: 3, Ideal: 3, Max: 3, Drop: 2}
 }
 
 // narrow is the width below which a screen gives up second lines and labels.
 const narrow = 60
-
-// maxNotes bounds how many remarks on a workflow stand under its load.
-const maxNotes = 3
 
 // meterCells is the length of the KV meter.
 const meterCells = 12
@@ -43,30 +38,37 @@ func (Queue) Render(f *model.Frame, size layout.Size, look Look) string {
 		return ""
 	}
 	load := []part{
-		look.queueCount("waiting", w.Requests.Waiting), look.queueCount("running", w.Requests.Running),
+		look.field(0, "waiting", look.count(w.Requests.Waiting, 12), 4), look.field(0, "running", look.count(w.Requests.Running, 12), 4),
 		look.meter(w.KVCacheUsage),
-		look.measure(2, "preempted", look.rate(w.PreemptionsPerSec, 12), "/s"),
-		look.measure(3, "prefix hit", look.ratio(w.PrefixCacheHit, 12), ""),
+		look.field(2, "preempted", look.settled(w, look.rate(w.PreemptionsPerSec, 5)), 4, "/s"),
+		look.field(3, "prefix hit", look.settled(w, look.ratio(w.PrefixCacheHit, 5)), 5),
 	}
-	flow := []part{
-		look.measure(1, "requests", look.rate(w.Requests.PerSecond, 12), "/s"),
-		look.measure(2, "prompt", look.rate(w.Tokens.PromptPerSecond, 12), " tok/s"),
-		look.measure(1, "output", look.rate(w.Tokens.OutputPerSecond, 12), " tok/s"),
-	}
-	out := []string{
+	flow := append([]part{
+		look.field(1, "requests", look.settled(w, look.rate(w.Requests.PerSecond, 5)), 4, "/s"),
+		look.field(2, "prompt", look.settled(w, look.rate(w.Tokens.PromptPerSecond, 5)), 4, "/s"),
+		look.field(1, "output", look.settled(w, look.rate(w.Tokens.OutputPerSecond, 5)), 4, " tok/s"),
+	}, look.ended(f, w)...)
+	return lines(size.H,
 		look.line(size.W-1).pad(1).parts(3, load...).String(),
-		look.line(size.W-1).pad(1).parts(3, append(flow, look.ended(w)...)...).String(),
-	}
-	for _, n := range w.Notes[:min(len(w.Notes), maxNotes)] {
-		out = append(out, look.line(size.W-1).pad(1).put(themes.Muted, "note ").put(themes.Text, look.sentence(n, size.W)).String())
-	}
-	return lines(size.H, out...)
+		splitOf(w).line(w, size.W-1, look),
+		look.line(size.W-1).pad(1).parts(2, flow...).String())
 }
 
-// queueCount is a count in a field of its own, so that what follows stands still.
-func (k Look) queueCount(label string, r model.Reading) part {
-	c := k.count(r, 12)
-	return labelled(0, label, c.role, c.text+spaces(4-cells(c.text)))
+// field is "label value unit" with room for any value, so that what follows stands
+// still. A value that does not exist keeps the room of its unit.
+func (k Look) field(drop int, label string, c cell, n int, unit ...string) part {
+	name := ""
+	for _, u := range unit {
+		name += u
+	}
+	if c.role == themes.Muted || c.role == themes.Gone {
+		name = spaces(cells(name))
+	}
+	value := seg{c.role, c.text + spaces(n-cells(c.text))}
+	if len(unit) > 0 { // digits stand beside their unit
+		value.text = spaces(n-cells(c.text)) + c.text
+	}
+	return part{[]seg{{themes.Muted, label + " "}, value, {themes.Muted, name}}, drop}
 }
 
 // measure is "label value unit"; a value that does not exist has no unit.
@@ -80,49 +82,48 @@ func (k Look) measure(drop int, label string, c cell, unit string) part {
 // meter is the KV cache as a bar and a number: the fullest engine, the first to
 // queue.
 func (k Look) meter(r model.Reading) part {
-	c := k.ratio(r, 12)
-	p := part{segs: []seg{{themes.Muted, "KV "}}, drop: 1}
-	if v, ok := r.Get(); ok {
-		role := themes.Meter
-		if v >= kvNearlyFull {
-			role = themes.Warn
-			c.role = themes.Warn
-		}
-		full, empty := chart.Meter(v, meterCells, k.ASCII)
-		p.segs = append(p.segs, seg{role, full}, seg{themes.Rule, empty}, seg{themes.Muted, " "})
-		c.text = spaces(5-cells(c.text)) + c.text
+	c := k.ratio(r, 5)
+	role := themes.Meter
+	if r.OK() && r.Value >= kvNearlyFull {
+		role, c.role = themes.Warn, themes.Warn
 	}
-	p.segs = append(p.segs, seg(c))
-	return p
+	full, empty := chart.Meter(r.Value, meterCells, k.ASCII)
+	if !r.OK() { // the field keeps its room, a bar of nothing would claim 0
+		full, empty = "", spaces(meterCells)
+	}
+	c.text = spaces(5-cells(c.text)) + c.text
+	return part{[]seg{{themes.Muted, "KV "}, {role, full}, {themes.Rule, empty}, {themes.Muted, " "}, seg(c)}, 1}
 }
 
 // kvNearlyFull is where engines start to preempt: the next request has no room.
 const kvNearlyFull = 0.95
 
 // ended is what became of the requests of the window. Errors never stand alone:
-// what vanished stands beside them.
-func (k Look) ended(w *model.WorkflowView) []part {
+// what vanished, cancelled or lost, stands beside them.
+func (k Look) ended(f *model.Frame, w *model.WorkflowView) []part {
 	r := w.Requests
+	window := "in " + k.span(time.Duration(f.WindowS*float64(time.Second)))
 	var out []part
 	for _, x := range []struct {
 		drop  int
-		n     model.Reading
-		role  themes.Role
 		label string
+		n     model.Reading
+		alarm bool
 	}{
-		{3, r.Unaccounted, themes.Warn, "unaccounted (cancelled or lost)"},
-		{3, r.Failed, themes.Warn, "failed"},
-		{4, r.Cancelled, themes.Muted, "cancelled"},
+		{3, window + " unaccounted", r.Unaccounted, true},
+		{4, "failed", r.Failed, true},
+		{5, "cancelled", r.Cancelled, false},
+		{6, "started", r.Started, false},
+		{7, "finished", r.Finished, false},
 	} {
-		if n, ok := x.n.Get(); ok && n >= 1 {
-			out = append(out, part{[]seg{{x.role, samples(n)}, {themes.Muted, " " + x.label}}, x.drop})
+		c := k.settled(w, k.reading(x.n, 5, samples))
+		switch v, ok := x.n.Get(); {
+		case ok && v >= 1 && x.alarm:
+			c.role = themes.Warn
+		case ok:
+			c.role = themes.Text
 		}
-	}
-	if started, ok := r.Started.Get(); ok {
-		out = append(out, labelled(5, "started", themes.Muted, samples(started)))
-	}
-	if finished, ok := r.Finished.Get(); ok {
-		out = append(out, labelled(5, "finished", themes.Muted, samples(finished)))
+		out = append(out, k.field(x.drop, x.label, c, 4))
 	}
 	return out
 }

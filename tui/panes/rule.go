@@ -1,6 +1,9 @@
 package panes
 
 import (
+	"slices"
+	"strings"
+
 	"slotop/model"
 	"slotop/themes"
 	"slotop/tui/layout"
@@ -14,11 +17,13 @@ type Rule struct{ Kind RuleKind }
 type RuleKind uint8
 
 // A plain rule; the one above the workflows, which says where their objectives
-// come from; the one above the load, which says whose it is.
+// come from; the one above the load, which says whose it is and over what; the one
+// below it, which holds what a reader of its numbers must know.
 const (
 	Plain RuleKind = iota
 	AboveWorkflows
 	AboveLoad
+	BelowLoad
 )
 
 // Name names the pane.
@@ -43,10 +48,37 @@ func (r Rule) Render(f *model.Frame, size layout.Size, look Look) string {
 		return look.rule(size.W, nil, remarks...)
 	case r.Kind == AboveLoad:
 		if w := chosenOne(f, look); w != nil {
-			return look.rule(size.W, []seg{{themes.Strong, "LOAD"}, {themes.Muted, " " + look.foreign(w.Name, 24)}})
+			return look.rule(size.W, []seg{{themes.Strong, "LOAD"}, {themes.Muted, " " + look.foreign(w.Name, 24)}},
+				say(1, themes.Muted, window(f, look)))
+		}
+	case r.Kind == BelowLoad:
+		if w := chosenOne(f, look); w != nil {
+			if notes := remarks(f, w); len(notes) > 0 {
+				const around = 11 // the rule's own cells and the label
+				return look.rule(size.W, []seg{{themes.Warn, "note "}, {themes.Text, look.sentence(strings.Join(notes, "; "), size.W-around)}})
+			}
 		}
 	}
 	return look.rule(size.W, nil)
+}
+
+// remarks is what to know about a workflow's numbers: that some of them lie across
+// a restart, and what the fold noticed.
+func remarks(f *model.Frame, w *model.WorkflowView) []string {
+	var out []string
+	for i := range f.Targets {
+		t := &f.Targets[i]
+		if slices.Contains(w.Targets, t.Name) && acrossRestart(f, t) {
+			out = append(out, "figures span a restart at "+hms(t.RestartedAt))
+			break
+		}
+	}
+	return append(out, w.Notes...)
+}
+
+// acrossRestart reports whether a target restarted within the window.
+func acrossRestart(f *model.Frame, t *model.TargetView) bool {
+	return !t.RestartedAt.IsZero() && f.At.Sub(t.RestartedAt).Seconds() < f.WindowS
 }
 
 func assumed(f *model.Frame) bool {

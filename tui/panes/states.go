@@ -18,7 +18,7 @@ const (
 	partly
 	undecided
 	cannot
-	asking
+	starting
 	met
 	up
 	quiet
@@ -36,17 +36,17 @@ type conditionInfo struct {
 }
 
 var conditionTable = [conditions]conditionInfo{
-	down:      {"✕", "x", "down", "", themes.Breach, "its polls fail"},
+	down:      {"✕", "x", "down", "", themes.Breach, "polls fail: refused, ..."},
 	stalled:   {"■", "#", "STALLED", "", themes.Breach, "has work, none moves"},
-	stale:     {"◌", "o", "no data", "", themes.Warn, "no good poll for 15 s"},
+	stale:     {"◌", "o", "no data", "", themes.Warn, "stale: no poll for 15 s"},
 	breached:  {"▲", "!", "BREACHED", "", themes.Breach, "an objective is missed"},
 	partly:    {"◐", "%", "part down", "", themes.Warn, "some targets are silent"},
 	undecided: {"?", "?", "undecided", "", themes.Warn, "too few, or too coarse"},
 	cannot:    {"-", "-", "cannot compute", "cannot", themes.Muted, "not exported"},
-	asking:    {"…", ".", "asking", "", themes.Muted, "no answer or window yet"},
-	met:       {"✓", "+", "met", "", themes.OK, "its objectives are met"},
+	starting:  {"…", ".", "starting", "", themes.Muted, "no answer or window yet"},
+	met:       {"✓", "v", "met", "", themes.OK, "its objectives are met"},
 	up:        {"●", "*", "up", "", themes.OK, "answers"},
-	quiet:     {"○", "_", "no traffic", "idle", themes.Muted, "nothing runs or waits"},
+	quiet:     {"○", "_", "no traffic", "idle", themes.Muted, "idle: nothing to do"},
 }
 
 // in is the word of a condition in w cells.
@@ -79,7 +79,7 @@ func conditionOf(t *model.TargetView) condition {
 	case model.Idle:
 		return quiet
 	default:
-		return asking
+		return starting
 	}
 }
 
@@ -98,7 +98,7 @@ func targetWord(c condition) string {
 // workflowConditions translates the fold's word for a workflow.
 var workflowConditions = map[model.Condition]condition{
 	model.IsDown: down, model.IsStalled: stalled, model.IsStale: stale, model.IsMissed: breached, model.IsPartial: partly,
-	model.IsUndecided: undecided, model.IsBlind: cannot, model.IsStarting: asking, model.IsMet: met, model.IsQuiet: quiet,
+	model.IsUndecided: undecided, model.IsBlind: cannot, model.IsStarting: starting, model.IsMet: met, model.IsQuiet: quiet,
 }
 
 // of is what a workflow is in. A word that is not known yet claims nothing.
@@ -106,7 +106,7 @@ func of(w *model.WorkflowView) condition {
 	if c, ok := workflowConditions[w.Condition]; ok {
 		return c
 	}
-	return asking
+	return starting
 }
 
 // word is the workflow's state in words, in that many cells if it can be.
@@ -114,8 +114,6 @@ func word(w *model.WorkflowView, room int) string {
 	switch c := of(w); c {
 	case partly:
 		return fmt.Sprintf("%d of %d up", w.Replicas.Fresh, w.Replicas.Total)
-	case down:
-		return "no data" // a workflow is not down, its targets are
 	default:
 		return conditionTable[c].in(room)
 	}

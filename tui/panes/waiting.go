@@ -66,6 +66,11 @@ func pace(f *model.Frame, look Look) string {
 	if f.Every <= 0 {
 		return ""
 	}
+	for i := range f.Targets {
+		if f.Targets[i].Fault != nil {
+			return "retried with growing pauses"
+		}
+	}
 	return "tried every " + look.span(f.Every)
 }
 

@@ -2,6 +2,7 @@ package panes
 
 import (
 	"fmt"
+	"time"
 
 	"slotop/model"
 	"slotop/model/unit"
@@ -57,7 +58,7 @@ func visible(n, at, h int) (from, to, more int) {
 func workflowColumns(f *model.Frame, shown []model.WorkflowView, w int, look Look) []column[*model.WorkflowView] {
 	tpot, itl := workflowTokens(f)
 	token, tokenW := tokenTitle(tpot, itl, w)
-	longest := 0
+	longest, span := 0, trendSpan(shown)
 	for i := range shown {
 		longest = max(longest, cells(unit.Escape(shown[i].Name, look.ASCII)))
 	}
@@ -79,11 +80,15 @@ func workflowColumns(f *model.Frame, shown []model.WorkflowView, w int, look Loo
 		{title: "RUN", min: 5, drop: 8, draw: func(r *model.WorkflowView, w int, k Look) cell { return k.count(r.Requests.Running, w) }},
 		{title: "WAIT", min: 5, drop: 7, draw: func(r *model.WorkflowView, w int, k Look) cell { return k.count(r.Requests.Waiting, w) }},
 		{title: "KV", min: 5, drop: 9, draw: func(r *model.WorkflowView, w int, k Look) cell { return k.ratio(r.KVCacheUsage, w) }},
-		{title: "HIT", min: 5, drop: 10, draw: func(r *model.WorkflowView, w int, k Look) cell { return k.ratio(r.PrefixCacheHit, w) }},
+		{title: "HIT", min: 5, drop: 10, draw: func(r *model.WorkflowView, w int, k Look) cell {
+			return k.settled(r, k.ratio(r.PrefixCacheHit, w))
+		}},
 		{title: "OUT tok/s", min: 9, drop: 8, draw: func(r *model.WorkflowView, w int, k Look) cell {
 			return k.rate(r.Tokens.OutputPerSecond, w)
 		}},
-		{title: "TTFT p95, 15 MIN", min: 24, drop: 12, left: true, draw: drawTrend},
+		{title: "TTFT p95, " + look.span(span), min: 24, drop: 12, left: true, draw: func(r *model.WorkflowView, w int, k Look) cell {
+			return drawTrend(r, w, span, k)
+		}},
 	}
 }
 
@@ -131,22 +136,41 @@ func drawSince(r *model.WorkflowView, _ int, look Look) cell {
 	return cell{themes.Muted, unit.ClockMinute(r.Since, look.ASCII)}
 }
 
-// drawTrend is the course of the p95: it shows at a glance which rows moved.
-func drawTrend(r *model.WorkflowView, w int, look Look) cell {
-	if r.History == nil {
+// trendSpan is how much of the past the rows have, in the steps of a time axis.
+func trendSpan(shown []model.WorkflowView) time.Duration {
+	var most time.Duration
+	for i := range shown {
+		if h := shown[i].History; h != nil {
+			most = max(most, covered(h))
+		}
+	}
+	return min(chart.SpanFor(most), longest)
+}
+
+// drawTrend is the course of the p95 over that span: it shows at a glance which
+// rows moved. What is older than a row's history stays blank.
+func drawTrend(r *model.WorkflowView, w int, span time.Duration, look Look) cell {
+	if r.History == nil || r.History.Step <= 0 {
 		return cell{}
 	}
-	values := r.History.TTFT.P95
-	values = values[max(len(values)-int(longest/max(r.History.Step, 1)), 0):]
+	room := w
+	values, n := r.History.TTFT.P95, int(span/r.History.Step)
+	values = values[max(len(values)-n, 0):]
+	if len(values) < n {
+		w = w * len(values) / n
+	}
 	most := chart.Largest(values)
 	if o, ok := objectiveFor(r, "ttft"); ok {
 		most = max(most, o.MaxS) // far below its objective a line lies low
 	}
-	return cell{themes.Low, chart.Spark(values, w, most, look.ASCII)}
+	return cell{themes.Low, spaces(room-w) + chart.Spark(values, w, most, look.ASCII)}
 }
 
 func drawN(r *model.WorkflowView, w int, look Look) cell {
 	d := r.TTFT
+	if of(r) == starting {
+		return cell{themes.Muted, unit.None(look.ASCII)}
+	}
 	if d == nil {
 		d = distOf(r, tokenMetric(r))
 	}
@@ -156,9 +180,17 @@ func drawN(r *model.WorkflowView, w int, look Look) cell {
 	return cell{themes.Muted, look.cut(samples(d.N), w)}
 }
 
+// begun leaves out a distribution that is empty because there was no window yet.
+func begun(d *model.Dist, window bool) *model.Dist {
+	if d != nil && d.N == 0 && !window {
+		return nil
+	}
+	return d
+}
+
 // against is a workflow's p95 in the role of its verdict.
 func (k Look) against(w *model.WorkflowView, metric string, width int) cell {
-	c := k.quantile(distOf(w, metric), slicesHas(w.Missing, signalOf(metric)), width)
+	c := k.quantile(begun(distOf(w, metric), of(w) != starting), slicesHas(w.Missing, signalOf(metric)), width)
 	if o, ok := objectiveFor(w, metric); ok && o.Verdict == model.Missed {
 		c.role = themes.Breach
 	}

@@ -62,6 +62,14 @@ func dist(n, p50, p95, lo, hi float64) *model.Dist {
 	}
 }
 
+// phases gives a workflow the exact means that add up to its E2E.
+func phases(w *model.WorkflowView, queue, prefill, decode float64) {
+	n := w.Requests.Finished.Value
+	mean := func(v float64) *model.Dist { return &model.Dist{N: n, Mean: model.Of(v), Basis: model.OverWindow} }
+	w.Queue, w.Prefill, w.Decode = mean(queue), mean(prefill), mean(decode)
+	w.E2E.N, w.E2E.Mean = n, model.Of(queue+prefill+decode)
+}
+
 // none is a distribution without a sample.
 func none() *model.Dist { return &model.Dist{Basis: model.OverWindow} }
 
@@ -77,7 +85,7 @@ func objective(metric string, most, lo, hi float64, v model.Verdict) model.Objec
 // workflow is a healthy one with moderate traffic.
 func workflow(name string, perSecond, ttft, tpot float64, targets ...string) model.WorkflowView {
 	n := math.Round(perSecond * 60)
-	return model.WorkflowView{
+	w := model.WorkflowView{
 		Name: name, AssumedObjectives: true,
 		Requests: model.Requests{
 			Started: model.Of(n + 3), Finished: model.Of(n), PerSecond: model.Of(perSecond),
@@ -96,6 +104,8 @@ func workflow(name string, perSecond, ttft, tpot float64, targets ...string) mod
 		Targets: targets, Replicas: model.Replicas{Fresh: len(targets), Total: len(targets)},
 		State: model.Up, Condition: model.IsMet, Since: ago(24 * time.Minute), History: past(ttft, tpot, perSecond, shapeCalm),
 	}
+	phases(&w, 0.004, ttft*0.4, tpot*120)
+	return w
 }
 
 // target is a healthy engine.
@@ -148,6 +158,7 @@ func Breach() *model.Frame {
 	chat.Objectives = []model.ObjectiveView{
 		objective("ttft", 1, 0, 0.03, model.Missed), objective("tpot", 0.05, 0.02, 0.11, model.Missed),
 	}
+	phases(chat, 9.4, 0.21, 3.2)
 	chat.Condition = model.IsMissed
 	chat.Since, chat.History = ago(4*time.Minute+12*time.Second), past(7, 0.069, 17.2, shapeBreach)
 	sum := &f.Workflows[1]
@@ -192,6 +203,7 @@ func Stale() *model.Frame {
 		w.Requests = model.Requests{}
 		w.Tokens = model.Tokens{}
 		w.TTFT, w.TPOT, w.ITL, w.E2E = nil, nil, nil, nil
+		w.Queue, w.Prefill, w.Decode = nil, nil, nil
 		w.KVCacheUsage, w.PrefixCacheHit, w.PreemptionsPerSec = model.Reading{}, model.Reading{}, model.Reading{}
 		for j := range w.Objectives {
 			w.Objectives[j] = objective(w.Objectives[j].Metric, w.Objectives[j].MaxS, 0, 0, model.CannotCompute)
@@ -270,8 +282,9 @@ func Mixed() *model.Frame {
 	still.Objectives = wedged.Objectives
 	bare := workflow("bare", 1, 0.2, 0.02, "t:8000")
 	bare.TTFT, bare.TPOT, bare.ITL, bare.E2E = nil, nil, nil, nil
+	bare.Queue, bare.Prefill, bare.Decode = nil, nil, nil
 	bare.Condition = model.IsBlind
-	bare.Missing = []model.Signal{model.TTFT, model.TPOT, model.ITL, model.E2E}
+	bare.Missing = []model.Signal{model.TTFT, model.TPOT, model.ITL, model.E2E, model.Queue, model.Prefill, model.Decode}
 	bare.KVCacheUsage, bare.PrefixCacheHit = model.Missing(model.Unsupported), model.Missing(model.Unsupported)
 	bare.Objectives = []model.ObjectiveView{objective("ttft", 1, 0, 0, model.CannotCompute), objective("tpot", 0.05, 0, 0, model.CannotCompute)}
 	gaps := workflow("gaps", 1, 0.3, 0.031, "l:8000")
