@@ -104,14 +104,14 @@ func TestTextSaysTheWords(t *testing.T) {
 	}{
 		{incident(), []string{
 			"SIMULATED", "partial: 20 s covered", "stalled", "2 lines skipped (5, 8)",
-			"not_metrics: an HTML page", "last good answer at 03:11:00 (3 min 00 s ago)",
+			"not metrics: an HTML page", "last good answer at 03:11:00 (3 min 00 s ago)",
 			"it never answered", "12 of 60 polls failed", "restarted 1 time, last at 03:09:03",
 			"17 series refused by a limit", "engine reports 412 tok/s", "8 process copies",
 			"started 7200, finished 3500, failed not exported", "unaccounted 3696, since start",
 			"no percentile: a bucket line was lost", "no percentile: only sum and count are exported",
 			"tpot 50 ms for 95 %: cannot compute", "ttft 1 s for 95 %: no traffic", "p95 > 7.5 s (few)",
 			"prefix hits no samples", "prompt stale", "n 10",
-			"? = no data", "old = stale", "n/a = not exported", "none = no samples", "1 of 2 targets fresh",
+			"–: no data", "old: stale", "n/e: not exported", "n=0: no samples", "1 of 2 targets fresh",
 			"ALERT   firing stalled", "ITL from vllm:time_per_output_token_seconds: gap between two chunks",
 		}},
 		{calm(), []string{

@@ -61,12 +61,16 @@ func (Charts) Render(f *model.Frame, size layout.Size, look Look) string {
 	for range rows {
 		wants = append(wants, layout.Want{Min: chartMinH, Max: chartMaxH})
 	}
+	across := 0
+	for _, r := range rows {
+		across = max(across, len(r))
+	}
 	var out []string
 	for i, r := range layout.Rows(layout.Rect{W: size.W, H: size.H}, wants) {
 		if r.H < chartMinH {
 			continue
 		}
-		cols := layout.Columns(layout.Rect{W: r.W, H: r.H}, chartGap, layout.Even(len(rows[i]), chartMinW, chartMaxW))
+		cols := layout.Columns(layout.Rect{W: r.W, H: r.H}, chartGap, layout.Even(across, chartMinW, chartMaxW)) // one time axis under another
 		if len(rows[i]) == 1 {
 			cols = []layout.Rect{{W: min(r.W, chartMaxW), H: r.H}}
 		}

@@ -36,7 +36,7 @@ type conditionInfo struct {
 }
 
 var conditionTable = [conditions]conditionInfo{
-	down:      {"✕", "x", "down", "", themes.Breach, "polls fail: refused, ..."},
+	down:      {"✕", "x", "down", "", themes.Breach, "fails: refused, denied"},
 	stalled:   {"■", "#", "STALLED", "", themes.Breach, "has work, none moves"},
 	stale:     {"◌", "o", "no data", "", themes.Warn, "stale: no poll for 15 s"},
 	breached:  {"▲", "!", "BREACHED", "", themes.Breach, "an objective is missed"},
