@@ -169,8 +169,14 @@ func (m *Model) onBackground(dark bool) {
 	}
 }
 
+// onProfile learns what the terminal can show. Without colours the mono theme
+// says by weight what the others say by colour.
 func (m *Model) onProfile(p colorprofile.Profile) {
 	m.basic = p == colorprofile.ANSI
+	if t, err := m.opt.Themes.Find("mono"); err == nil && p < colorprofile.ANSI {
+		m.opt.NoColour, m.auto = true, false
+		m.theme = t
+	}
 	m.wear(m.theme)
 }
 

@@ -330,6 +330,13 @@ func TestThemes(t *testing.T) {
 	}
 	auto.press("t", "t", "t")
 	full := auto.View().Content
+	plain := newHarness(t, tuitest.Calm(), nil)
+	plain.send(tea.ColorProfileMsg{Profile: colorprofile.ASCII})
+	plain.press("t")
+	plain.shows("without colours")
+	if s := plain.View().Content; plain.theme.Name != "mono" || strings.Contains(s, "38;") {
+		t.Errorf("a terminal without colours gets the theme %s", plain.theme.Name)
+	}
 	auto.send(tea.ColorProfileMsg{Profile: colorprofile.ANSI})
 	if s := auto.View().Content; strings.Contains(s, "38;2") || s == full {
 		t.Error("16 colours are not the theme's own")

@@ -185,7 +185,7 @@ func (m *Model) nextSort() tea.Cmd {
 
 func (m *Model) nextTheme() tea.Cmd {
 	if m.opt.NoColour {
-		m.say("NO_COLOR is set")
+		m.say("without colours")
 		return nil
 	}
 	m.auto = false
