@@ -197,7 +197,7 @@ func TestTooSmallIsOneSentence(t *testing.T) {
 func TestEverythingAt80x24(t *testing.T) {
 	h := newHarness(t, tuitest.Breach(), nil)
 	h.shows("chat BREACHED for 4 min 12 s", "0–3 % met TTFT 1 s", "2–11 % met TPOT 50 ms", "SLO", "summarize", "batch-eval",
-		"waiting 208", "running 228", "KV ━", "99 %", "preempted  1.0/s", "requests 17.2/s", "prompt  12k/s", "output 3.6k tok/s", "in 60 s unaccounted 412",
+		"waiting 208", "running 228", "KV ━", "99 %", "preempted  1.0/s", "requests 17.2/s", "cancelled –", "output 3.6k tok/s", "in 60 s unaccounted 412",
 		"queue takes 73 % of a request, n 1032", "mean E2E   13 s", "queue ▓  9.4 s", "prefill ▒ 210 ms", "decode ░  3.2 s",
 		"vllm-0:8000", "vllm-1:8000", "objectives are assumed", "SLO 1 s", "03:10", "q quit")
 }

@@ -35,7 +35,7 @@ func (Engines) Render(f *model.Frame, size layout.Size, look Look) string {
 	order := targetOrder(f, "", ByState)
 	from, to, more := visible(len(order), 0, size.H-1)
 	serving(f, order, to, look)
-	t := fit(targetColumns(f, order[from:to], size.W, look), size.W-1)
+	t := fit(targetColumns(f, order[from:to], size.W, 6, look), size.W-1)
 	out := []string{t.head(look)}
 	for _, v := range order[from:to] {
 		out = append(out, t.row(rowOf(v, f), conditionOf(v), false, look))
@@ -88,8 +88,9 @@ type row struct {
 
 func rowOf(t *model.TargetView, f *model.Frame) row { return row{t, f.At, f.CoveredS.OK()} }
 
-// targetColumns is the columns of every table of targets, for the rows shown.
-func targetColumns(f *model.Frame, shown []*model.TargetView, w int, look Look) []column[row] {
+// targetColumns is the columns of every table of targets, for the rows shown. Where
+// room is short dropFor says when the column of how long gives way.
+func targetColumns(f *model.Frame, shown []*model.TargetView, w, dropFor int, look Look) []column[row] {
 	tpot, itl := targetTokens(f)
 	title, tokenW := tokenTitle(tpot, itl, w)
 	var longest, engine, models int
@@ -105,16 +106,16 @@ func targetColumns(f *model.Frame, shown []*model.TargetView, w int, look Look) 
 			return cell{themes.Strong, k.foreign(r.t.Name, w)}
 		}},
 		{title: "STATE", min: stateW(w), left: true, draw: drawTargetState},
-		{title: "FOR", min: 6, drop: 6, draw: drawFor},
-		{title: "RUN", min: 5, drop: 2, draw: func(r row, w int, k Look) cell { return k.aged(r, k.count(r.t.Running, w)) }},
-		{title: "WAIT", min: 5, draw: func(r row, w int, k Look) cell { return k.aged(r, k.count(r.t.Waiting, w)) }},
+		{title: "FOR", min: 5, drop: dropFor, draw: drawFor},
+		{title: "RUN", min: 4, drop: 2, draw: func(r row, w int, k Look) cell { return k.aged(r, k.count(r.t.Running, w)) }},
+		{title: "WAIT", min: 4, draw: func(r row, w int, k Look) cell { return k.aged(r, k.count(r.t.Waiting, w)) }},
 		{title: "KV", min: 5, drop: 1, draw: func(r row, w int, k Look) cell { return k.aged(r, k.ratio(r.t.KVCacheUsage, w)) }},
 		{title: "REQ/S", min: 5, drop: 7, draw: func(r row, w int, k Look) cell { return k.aged(r, k.rate(r.t.RequestsPerSecond, w)) }},
-		{title: "tok/s", min: 5, drop: 3, draw: func(r row, w int, k Look) cell { return k.aged(r, k.rate(r.t.OutputPerSecond, w)) }},
+		{title: "tok/s", min: 5, drop: 5, draw: func(r row, w int, k Look) cell { return k.aged(r, k.rate(r.t.OutputPerSecond, w)) }},
 		{title: "TTFT p95", min: quantileW(w), drop: 3, draw: func(r row, w int, k Look) cell {
 			return k.aged(r, k.quantile(begun(r.t.TTFT, r.window), slicesHas(r.t.Missing, model.TTFT), w))
 		}},
-		{title: title, min: tokenW, drop: 5, draw: func(r row, w int, k Look) cell { return drawToken(r, w, title, k) }},
+		{title: title, min: tokenW, drop: 4, draw: func(r row, w int, k Look) cell { return drawToken(r, w, title, k) }},
 		{title: "PREEMPT/S", min: 9, drop: 10, draw: func(r row, w int, k Look) cell {
 			return k.aged(r, k.rate(r.t.PreemptionsPerSec, w))
 		}},
@@ -187,7 +188,11 @@ func drawFor(r row, w int, k Look) cell {
 	if r.t.Since.IsZero() || c > stale {
 		return cell{}
 	}
-	return cell{themes.Muted, k.cut(k.age(r.at.Sub(r.t.Since)), w)}
+	age := k.age(r.at.Sub(r.t.Since))
+	if i := strings.IndexAny(age, "dhm"); cells(age) > w && i >= 0 {
+		age = age[:i+1] // 12m, not 12m05s cut short
+	}
+	return cell{themes.Muted, k.cut(age, w)}
 }
 
 func engineText(t *model.TargetView) string {

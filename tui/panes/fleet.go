@@ -67,7 +67,7 @@ func (Fleet) Render(f *model.Frame, size layout.Size, look Look) string {
 		}
 	}
 	from, to, more := visible(len(order), at, size.H-len(out)-1)
-	t := fit(targetColumns(f, order[from:to], size.W, look), size.W-1)
+	t := fit(targetColumns(f, order[from:to], size.W, 2, look), size.W-1)
 	out = append(out, t.head(look))
 	for i, v := range order[from:to] {
 		out = append(out, t.row(rowOf(v, f), conditionOf(v), from+i == at, look))

@@ -45,7 +45,7 @@ func (Queue) Render(f *model.Frame, size layout.Size, look Look) string {
 	}
 	flow := append([]part{
 		look.field(1, "requests", look.settled(w, look.rate(w.Requests.PerSecond, 5)), 4, "/s"),
-		look.field(2, "prompt", look.settled(w, look.rate(w.Tokens.PromptPerSecond, 5)), 4, "/s"),
+		look.field(5, "prompt", look.settled(w, look.rate(w.Tokens.PromptPerSecond, 5)), 4, "/s"),
 		look.field(1, "output", look.settled(w, look.rate(w.Tokens.OutputPerSecond, 5)), 4, " tok/s"),
 	}, look.ended(f, w)...)
 	return lines(size.H,
@@ -110,9 +110,9 @@ func (k Look) ended(f *model.Frame, w *model.WorkflowView) []part {
 		n     model.Reading
 		alarm bool
 	}{
-		{3, window + " unaccounted", r.Unaccounted, true},
+		{2, window + " unaccounted", r.Unaccounted, true},
+		{3, "cancelled", r.Cancelled, false},
 		{4, "failed", r.Failed, true},
-		{5, "cancelled", r.Cancelled, false},
 		{6, "started", r.Started, false},
 		{7, "finished", r.Finished, false},
 	} {

@@ -3,6 +3,7 @@ package panes
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"slotop/model"
 	"slotop/themes"
@@ -49,7 +50,7 @@ func (r Rule) Render(f *model.Frame, size layout.Size, look Look) string {
 	case r.Kind == AboveLoad:
 		if w := chosenOne(f, look); w != nil {
 			return look.rule(size.W, []seg{{themes.Strong, "LOAD"}, {themes.Muted, " " + look.foreign(w.Name, 24)}},
-				say(1, themes.Muted, window(f, look)))
+				say(1, themes.Muted, "rates over "+look.span(time.Duration(f.WindowS*float64(time.Second)))))
 		}
 	case r.Kind == BelowLoad:
 		if w := chosenOne(f, look); w != nil {
