@@ -27,15 +27,12 @@ func (a *app) watch(ctx context.Context, args []string) error {
 	if len(args) == 1 && sources.IsTape(args[0]) {
 		return a.replay(ctx, args)
 	}
-	if err := a.misspelt(args); err != nil {
-		return err
-	}
 	for i := range args {
 		args[i] = sources.Watched(args[i])
 	}
 	s, opened, err := a.open(ctx, args)
 	if err != nil {
-		return err
+		return a.meant(args, err)
 	}
 	if opened[0].Saved {
 		return a.watchSaved(ctx, s, opened)
@@ -51,15 +48,16 @@ func (a *app) watch(ctx context.Context, args []string) error {
 	})
 }
 
-// misspelt refuses a target that looks like the name of a command.
-func (a *app) misspelt(args []string) error {
+// meant adds to an error the command that was perhaps meant: what is none is
+// taken for a target.
+func (a *app) meant(args []string, err error) error {
 	if len(args) == 0 {
-		return nil
+		return err
 	}
 	if near := nearest(args[0], a.commands); near != "" {
-		return usageError(fmt.Errorf("%q is neither a command nor a target: did you mean slotop %s?", args[0], near))
+		return usageError(fmt.Errorf("%w; or did you mean slotop %s?", err, near))
 	}
-	return nil
+	return err
 }
 
 // watchSaved plays saved pages like a tape.
