@@ -406,7 +406,14 @@ func TestDemoStartsSoon(t *testing.T) {
 			t.Errorf("%s: %s, want %s", given, got, want)
 		}
 	}
-	s := start(t, "demo", "S1?seed=7")
-	s.shows("SIMULATED", "sim-0")
-	s.quits()
+	for _, args := range [][]string{{"demo"}, {"demo", "S1?seed=7"}, {"demo:S4"}} {
+		s := start(t, args...)
+		s.shows("SIMULATED", "sim-0")
+		s.quits()
+	}
+	s := start(t, "snaphot", "demo")
+	if code, _ := s.exits(time.Now()); code != exitUsage {
+		t.Errorf("exit code %d", code)
+	}
+	says(t, "the error", s.bytes(0), "did you mean slotop snapshot?")
 }
