@@ -37,7 +37,7 @@ func (g *plotting) timeline() {
 	if g.ASCII {
 		line, gap, tick = '-', '.', '+'
 	}
-	known := g.known()
+	known, some := g.known()
 	for x := range g.w {
 		if g.c.at(g.x0+x, g.h) != ' ' {
 			continue // a mark's letter
@@ -47,6 +47,14 @@ func (g *plotting) timeline() {
 			r = gap
 		}
 		g.c.set(g.x0+x, g.h, r, g.Rule)
+	}
+	if !some { // no time is worth reading, and none should seem to pass
+		y := (g.h - 1) / 2
+		if g.Objective > 0 && g.row(g.Objective)/dotsDown == y {
+			y++
+		}
+		g.c.text(g.x0+1, y, cut(g.Empty, g.w-1), g.Label)
+		return
 	}
 	every := tickSpan(g.per * dotsAcross * 10) // room for 00:00 and air
 	if every < time.Minute {
@@ -69,10 +77,10 @@ func (g *plotting) timeline() {
 	}
 }
 
-// known tells for each cell column whether any line has a value there. Points
-// further apart than a cell cover the cells between them.
-func (g *plotting) known() []bool {
-	known := make([]bool, g.w)
+// known tells for each cell column whether any line has a value there, and whether
+// one has any at all. Points further apart than a cell cover the cells between them.
+func (g *plotting) known() (known []bool, some bool) {
+	known = make([]bool, g.w)
 	for _, l := range g.Lines {
 		values := g.shown(l.Values)
 		for i, v := range values {
@@ -85,11 +93,11 @@ func (g *plotting) known() []bool {
 				from = floorCell(g.column(i-1, len(values)))
 			}
 			for x := max(from, 0); x <= to && x < g.w; x++ {
-				known[x] = true
+				known[x], some = true, true
 			}
 		}
 	}
-	return known
+	return known, some
 }
 
 func floorCell(column int) int {

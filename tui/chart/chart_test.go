@@ -186,6 +186,11 @@ func TestGapIsAGap(t *testing.T) {
 	if axis := inside(lines[8]); !strings.Contains(axis, "╌╌╌") || strings.Contains(axis, " ") {
 		t.Errorf("the time axis does not show the gap: %q", lines[8])
 	}
+	none := plot(withGap(ramp(280), 0, 280))
+	none.Empty = "no samples"
+	if got := none.Render(); !strings.Contains(got, "no samples") || strings.Contains(got, "┬") || !strings.Contains(got, "SLO 1 s") {
+		t.Errorf("a chart of nothing but a gap is\n%s", got)
+	}
 	whole := plot(ramp(300))
 	if axis := inside(strings.Split(whole.Render(), "\n")[8]); strings.Contains(axis, "╌") {
 		t.Errorf("the time axis is dashed without a gap: %q", axis)

@@ -46,6 +46,7 @@ type Plot struct {
 	Tags      []Tag
 	TagWidth  int // cells kept at the right for them
 	Marks     []Mark
+	Empty     string // said where no line has a value in the span
 
 	Step   time.Duration
 	Span   time.Duration // shown in all

@@ -257,7 +257,8 @@ func (g graph) plot(look Look) chart.Plot {
 		return chart.Plot{}
 	}
 	p := chart.Plot{
-		Step: h.Step, End: h.End.Wall.UTC(), Since: h.End.Mono,
+		Empty: "no data in this time",
+		Step:  h.Step, End: h.End.Wall.UTC(), Since: h.End.Mono,
 		Span:     chart.SpanFor(covered(h)),
 		TagWidth: tagCells, Format: look.axis(g.kind),
 		Label: look.ink(themes.Muted), Rule: look.ink(themes.Rule),
@@ -289,6 +290,7 @@ func (g graph) plot(look Look) chart.Plot {
 // latency adds the percentiles, the bracket and the objective.
 func (g graph) latency(p *chart.Plot, look Look) {
 	t := g.track()
+	p.Empty = "no samples in this time"
 	o, bounded := objectiveFor(g.w, g.metric())
 	high := chart.Line{Values: t.P95, Ink: look.ink(themes.High), Over: look.ink(themes.Over), Letter: '#'}
 	if bounded {
