@@ -123,7 +123,7 @@ func heap() uint64 {
 // Engines that name each process in a label leave a trail of dead series.
 func TestChurningSeriesAreForgotten(t *testing.T) {
 	b := newBench(t, time.Second, "a")
-	for i := range 3 * goneAfter {
+	for i := range 3 * 3600 {
 		worker := "w" + strconv.Itoa(i/20)
 		sample := func(s model.Signal, k model.Kind, v float64) model.Sample {
 			return model.Sample{Signal: s, Kind: k, Value: v, Labels: model.Labels(model.LabelModel, "chat", model.LabelEngine, worker)}

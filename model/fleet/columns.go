@@ -46,12 +46,14 @@ type slot struct {
 
 // columns lays a target's samples out as one row of numbers.
 type columns struct {
-	slots   []*slot
-	index   map[key]*slot
-	width   int
-	order   []*slot // the slots of the last page in page order
-	dropped int
-	changed bool // a slot came or went since the workflows were assigned
+	slots     []*slot
+	index     map[key]*slot
+	width     int
+	order     []*slot // the slots of the last page in page order
+	dropped   int
+	changed   bool   // a slot came or went since the workflows were assigned
+	lost      int    // columns of bounds that were given up
+	respanned []span // histograms that showed other bounds on this page
 }
 
 func (c *columns) alloc(n int) (int, bool) {
@@ -139,6 +141,9 @@ func (sl *slot) put(c *columns, s *model.Sample, poll int, row *[]float64) {
 	case s.Kind == model.Counter && sl.col >= 0:
 		*row = grown(*row, c.width)
 		(*row)[sl.col] = s.Value
+		if s.Value < 0 {
+			(*row)[sl.col] = math.NaN() // no counter counts down from nothing
+		}
 	default:
 		sl.level = s.Value
 	}
@@ -168,14 +173,21 @@ func (sl *slot) putHist(c *columns, b *model.Buckets, row *[]float64) {
 	}
 }
 
-// spanFor is where a histogram's values go. Other bounds than before start a
-// new span; the old one stands still and is merged on the common bounds.
+// spanFor is where a histogram's values go. Other bounds than before start a new
+// span; the old one stands still and is merged on the common bounds. Bounds seen
+// before go on where they stopped.
 func (sl *slot) spanFor(c *columns, b *model.Buckets) (span, bool) {
-	if n := len(sl.spans); n > 0 {
-		last := sl.spans[n-1]
-		if b.Incomplete || slices.Equal(last.bounds, b.Bounds) {
-			return last, true
+	if n := len(sl.spans); n > 0 && b.Incomplete {
+		return sl.spans[n-1], true
+	}
+	same := func(sp span) bool { return slices.Equal(sp.bounds, b.Bounds) }
+	if i := slices.IndexFunc(sl.spans, same); i >= 0 {
+		sp := sl.spans[i]
+		if i < len(sl.spans)-1 {
+			sl.spans = append(slices.Delete(sl.spans, i, i+1), sp)
+			c.respanned = append(c.respanned, sp)
 		}
+		return sp, true
 	}
 	sp := span{bounds: slices.Clone(b.Bounds)}
 	if b.Incomplete {
@@ -187,9 +199,19 @@ func (sl *slot) spanFor(c *columns, b *model.Buckets) (span, bool) {
 		return span{}, false
 	}
 	sp.col = col
+	if len(sl.spans) > 0 {
+		c.respanned = append(c.respanned, sp)
+	}
+	if len(sl.spans) == maxSpans {
+		c.lost += sl.spans[0].width()
+		sl.spans = slices.Delete(sl.spans, 0, 1)
+	}
 	sl.spans = append(sl.spans, sp)
 	return sp, true
 }
+
+// maxSpans bounds the sets of bounds that one histogram is remembered with.
+const maxSpans = 4
 
 // grown is row, wide enough, with NaN in the columns that are new.
 func grown(row []float64, width int) []float64 {
@@ -210,31 +232,44 @@ func indexSignals() map[model.Signal]int {
 }
 
 // goneAfter is for how many pages a series may be absent before its place is
-// given up: engines that name each process in a label leave a trail of them.
-const goneAfter = 3600
+// given up: engines that name each process in a label leave a trail of them. The
+// fuller the row, the shorter.
+func (c *columns) goneAfter() int {
+	switch {
+	case c.width > maxColumns/2:
+		return 64
+	case c.width > maxColumns/8:
+		return 360
+	default:
+		return 3600
+	}
+}
 
-// forget gives up the slots of series that are long gone, once they are most of
-// what is remembered. The caller rewrites its rows by the columns that stay.
+// checkGone is how often, in pages, anybody looks.
+const checkGone = 32
+
+// forget gives up the slots of series that are long gone, once they are many. The
+// caller rewrites its rows by the columns that stay.
 func (c *columns) forget(poll int) (keep []int) {
-	if poll%goneAfter != 0 {
+	if poll%checkGone != 0 {
 		return nil
 	}
-	gone := 0
+	gone, after := 0, c.goneAfter()
 	for _, sl := range c.slots {
-		if poll-sl.seen >= goneAfter {
+		if poll-sl.seen >= after {
 			gone++
 		}
 	}
-	if gone < 64 || gone < len(c.slots)/2 {
+	if c.lost < maxColumns/16 && (gone < 64 || gone < len(c.slots)/4) {
 		return nil
 	}
-	return c.compact(poll)
+	return c.compact(poll, after)
 }
 
-func (c *columns) compact(poll int) (keep []int) {
+func (c *columns) compact(poll, after int) (keep []int) {
 	stay := c.slots[:0]
 	for _, sl := range c.slots {
-		if poll-sl.seen >= goneAfter {
+		if poll-sl.seen >= after {
 			delete(c.index, sl.key)
 			continue
 		}
@@ -242,7 +277,7 @@ func (c *columns) compact(poll int) (keep []int) {
 		keep = sl.move(keep)
 	}
 	clear(c.slots[len(stay):])
-	c.slots, c.width, c.changed = stay, len(keep), true
+	c.slots, c.width, c.changed, c.lost = stay, len(keep), true, 0
 	return keep
 }
 

@@ -1,20 +1,71 @@
 package fleet
 
-import "slotop/model"
+import (
+	"math"
 
-// accumulate adds the page to counters that never fall, keeps them as a snapshot
-// and reports whether anything moved.
-func (t *target) accumulate(at model.Instant, restarted bool) bool {
-	// A series that appears on a later page started at zero, unless a line of an
-	// earlier page was lost: then it may be as old as any.
+	"slotop/model"
+)
+
+// accumulate adds the page to counters that do not fall with a restart and keeps
+// them as a snapshot.
+func (t *target) accumulate(at model.Instant, restarted bool) {
+	// A series that appears on a later page started at zero, because servers
+	// create labelled counters at their first event; unless a line of an earlier
+	// page was lost: then it may be as old as any.
 	born := t.good > 1 && (t.clean || restarted)
-	grew := t.counters.Adjust(t.row, restarted, born)
+	for _, sp := range t.cols.respanned {
+		for i := range sp.width() {
+			if v := t.row[sp.col+i]; !restarted && !math.IsNaN(v) {
+				t.counters.Rebase(sp.col+i, v)
+			}
+		}
+	}
+	t.cols.respanned = t.cols.respanned[:0]
+	t.counters.Adjust(t.row, restarted)
+	t.ring.Grow(t.cols.width, born)
 	for _, sl := range t.cols.slots {
 		if sl.kind == model.Gauge && sl.col >= 0 && sl.seen == t.good {
 			t.counters.Set(sl.col, sl.level)
 		}
 	}
-	t.ring.Grow(t.cols.width, born)
 	t.ring.Push(at.Mono, t.counters.Total())
-	return grew && t.good > 1
+}
+
+// progress is what moves only when work gets done. Look-ups, preemptions and the
+// like also rise while a wedged engine goes round in circles.
+var progress = map[model.Signal]bool{
+	model.OutputTokens: true, model.PromptTokens: true, model.Finished: true, model.Failed: true,
+	model.TTFT: true, model.ITL: true, model.TPOT: true, model.E2E: true, model.Decode: true, model.StepTokens: true,
+}
+
+// progressed compares the page with what was counted before it: whether any work
+// got done, and whether the page can tell at all.
+func (t *target) progressed() (moved, tells bool) {
+	last := t.counters.Last()
+	for _, sl := range t.cols.slots {
+		col := sl.countColumn()
+		if col < 0 || sl.seen != t.good || !progress[sl.key.signal] || math.IsNaN(t.row[col]) {
+			continue
+		}
+		tells = true
+		before := 0.0
+		if col < len(last) && !math.IsNaN(last[col]) {
+			before = last[col]
+		}
+		moved = moved || t.row[col] != before
+	}
+	return moved, tells
+}
+
+// countColumn is the column that counts a sample's events, -1 for a level.
+func (sl *slot) countColumn() int {
+	switch {
+	case sl.kind == model.Counter:
+		return sl.col
+	case len(sl.spans) > 0:
+		sp := sl.spans[len(sl.spans)-1]
+		return sp.col + len(sp.bounds)
+	default:
+		return -1
+	}
 }

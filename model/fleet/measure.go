@@ -98,7 +98,7 @@ func (t *target) addGauge(l *levels, sl *slot) {
 	switch {
 	case !t.fresh():
 		l.level[sl.signal] = stale(l.level[sl.signal], sl, t.good)
-	case sl.seen == t.good:
+	case sl.seen == t.good && sl.level >= 0:
 		l.addLevel(sl.signal, model.Of(sl.level))
 	}
 }
@@ -114,6 +114,9 @@ func stale(sofar model.Reading, sl *slot, poll int) model.Reading {
 
 func (t *target) addCounter(ty *tally, sl *slot) {
 	d := model.Of(t.delta[sl.col])
+	if d.Value < 0 {
+		d = model.Reading{} // this counter alone fell within the window
+	}
 	if t.gone(sl, d.Value) {
 		return
 	}
@@ -161,7 +164,7 @@ func (t *target) addSpans(ty *tally, sl *slot) {
 func (t *target) spanIncrease(sp span) (hist.Hist, bool) {
 	n := len(sp.bounds) + 1
 	cum := t.delta[sp.col : sp.col+n]
-	if math.IsNaN(cum[n-1]) {
+	if math.IsNaN(cum[n-1]) || cum[n-1] < 0 || cum[0] < 0 {
 		return hist.Hist{}, false
 	}
 	h := hist.Hist{Bounds: sp.bounds, Cum: cum, Sum: model.Of(t.delta[sp.col+n])}

@@ -22,9 +22,11 @@ func staleAfter(every time.Duration) time.Duration {
 	return max(stillPolls*every, staleAfterLeast)
 }
 
-// noteMovement keeps how long nothing has moved.
-func (t *target) noteMovement(at model.Instant, moved bool) {
-	if moved || t.good == 1 {
+// noteMovement keeps how long no work got done. A page that cannot tell never
+// makes a target stalled.
+func (t *target) noteMovement(at model.Instant) {
+	moved, tells := t.progressed()
+	if moved || !tells || t.good == 1 {
 		t.still, t.moved = 0, at
 		return
 	}

@@ -38,8 +38,12 @@ type target struct {
 	counters series.Counters
 	clean    bool // every page so far was read whole
 	ring     *series.Ring
-	start    float64 // Unix seconds at which the process says it started, NaN unknown
-	atEnd    bool    // token counters move only when a request ends
+	start    float64   // Unix seconds at which the process says it started, NaN unknown
+	starts   []float64 // what it said before
+	atEnd    bool      // token counters move only when a request ends
+	reach    time.Duration
+
+	alternates bool // several servers answer at this address in turn
 
 	flows   map[string]*tally // this target's part of each workflow, "" of none
 	sum     *tally            // of the target, where it has several parts
@@ -53,6 +57,7 @@ type target struct {
 func newTarget(spec model.Target, reach time.Duration) *target {
 	return &target{
 		spec: spec, clean: true, dirty: true, start: math.NaN(),
+		reach: reach,
 		ring:  series.NewRing(0, reach),
 		flows: map[string]*tally{},
 	}
@@ -83,7 +88,8 @@ func (t *target) take(at model.Instant, b *model.Batch, flowName func(string) st
 	t.readSamples(b)
 	t.refused = b.Dropped + t.cols.dropped
 	restarted := t.restarted()
-	moved := t.accumulate(at, restarted)
+	t.noteMovement(at)
+	t.accumulate(at, restarted)
 	t.clean = t.clean && b.BadLines == 0 && b.Dropped == 0
 	if keep := t.cols.forget(t.good); keep != nil {
 		t.counters.Select(keep)
@@ -93,7 +99,6 @@ func (t *target) take(at model.Instant, b *model.Batch, flowName func(string) st
 		t.about, t.cols.changed = b.About, false
 		t.assign(flowName)
 	}
-	t.noteMovement(at, moved)
 	if restarted {
 		t.restarts++
 		t.restartedAt = at
@@ -114,15 +119,42 @@ func (t *target) readSamples(b *model.Batch) {
 	t.row = grown(t.row, t.cols.width)
 }
 
-// restarted decides once for the whole target: a counter that fell, or a process
-// start that moved, means a new process behind every series.
+// restarted decides once for the whole target: a process start that moved on, or
+// counters that fell together, mean a new process behind every series.
 func (t *target) restarted() bool {
+	fell := series.Restarted(t.counters.Last(), t.row)
 	start := t.processStart()
-	moved := start > t.start+1 // never true where one of them is unknown
+	was := t.start
 	if !math.IsNaN(start) {
 		t.start = start
 	}
-	return moved || series.Fell(t.counters.Last(), t.row)
+	if math.IsNaN(start) || math.IsNaN(was) || math.Abs(start-was) <= startJitter {
+		return fell
+	}
+	if slices.Contains(t.starts, start) {
+		t.several() // it was this process before: it cannot have started since
+		return false
+	}
+	if t.starts = append(t.starts, was); len(t.starts) > maxStarts {
+		t.starts = t.starts[1:]
+	}
+	return start > was || fell
+}
+
+const (
+	// startJitter is how far a start that a server computes from its clock may
+	// wander, in seconds.
+	startJitter = 5
+	// maxStarts is how many earlier process starts are remembered.
+	maxStarts = 8
+)
+
+// several notes that different servers answer at one address in turn. Their
+// counters have nothing in common: the past is dropped, nothing is counted.
+func (t *target) several() {
+	t.alternates = true
+	t.ring = series.NewRing(0, t.reach)
+	t.counters = series.Counters{}
 }
 
 // processStart is the oldest start any process behind the page gives.

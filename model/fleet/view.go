@@ -33,7 +33,7 @@ func (t *target) dress(ty *tally) {
 		v.Models = orEmpty(a.Models)
 		v.Missing = ty.missing()
 		v.Meanings = orEmpty(a.Meanings)
-		v.Notes = orEmpty(slices.Concat(a.Notes, notes(ty)))
+		v.Notes = orEmpty(slices.Concat(a.Notes, notes(ty), t.ownNotes()))
 	}
 	t.view = v
 }
@@ -55,6 +55,14 @@ func notes(ty *tally) []string {
 		out = append(out, "bucket counts were not monotone and were repaired")
 	}
 	return out
+}
+
+// ownNotes are about the target itself.
+func (t *target) ownNotes() []string {
+	if !t.alternates {
+		return nil
+	}
+	return []string{"several servers answer at this address in turn: their counters cannot be compared, watch each by its own address"}
 }
 
 // requestRate is finished requests per second, or started ones where the server

@@ -41,7 +41,7 @@ func Of(b *model.Buckets) (Hist, error) {
 	h := Hist{Bounds: b.Bounds, Cum: b.Counts, Sum: b.Sum, Incomplete: b.Incomplete, Repaired: b.Repaired}
 	falls := false
 	for i, c := range b.Counts {
-		if math.IsNaN(c) || math.IsInf(c, 0) || c < 0 {
+		if math.IsNaN(c) || c < 0 || c > maxCount {
 			return Hist{}, fmt.Errorf("histogram: bucket %d counts %v", i+1, c)
 		}
 		falls = falls || i > 0 && c < b.Counts[i-1]
@@ -52,6 +52,9 @@ func Of(b *model.Buckets) (Hist, error) {
 	}
 	return h, nil
 }
+
+// maxCount is the most observations that can be counted one by one in a float64.
+const maxCount = 1 << 53
 
 // raise makes Cum non-decreasing in place. A scrape in the middle of an update
 // sees a bucket ahead of the total; the bucket is the newer of the two.
