@@ -115,6 +115,9 @@ func nextSecond(i int) *model.Frame {
 		}
 		w.KVCacheUsage.Value *= 1 - 0.01*float64(i%5)
 		w.TTFT.N, w.TTFT.P50.Value.Value, w.TPOT.P95.Value.Value = w.TTFT.N+float64(i), w.TTFT.P50.Value.Value*k, w.TPOT.P95.Value.Value*k
+		for _, d := range []*model.Dist{w.Queue, w.Prefill, w.Decode, w.E2E} {
+			d.Mean.Value, d.N = d.Mean.Value*k, d.N+float64(i)
+		}
 		w.History = tuitest.Later(w.History, i)
 	}
 	for j := range f.Targets {
