@@ -78,18 +78,41 @@ func targetID(u *url.URL) model.TargetID {
 	return model.TargetID(shown.String())
 }
 
-// secretWords mark the query parameters that hold a credential.
-var secretWords = []string{"token", "key", "secret", "password", "passwd", "pwd", "auth", "sig", "credential"}
+// secretWords mark the query parameters that hold a credential, secretNames
+// those whose whole name is one of these.
+var (
+	secretWords = []string{"token", "key", "secret", "pass", "pwd", "auth", "sig", "credential", "jwt", "bearer", "access", "session"}
+	secretNames = map[string]bool{"pw": true, "sas": true, "code": true, "t": true, "sid": true}
+)
 
 func redactQuery(query string) string {
-	parts := strings.Split(query, "&")
-	for i, part := range parts {
+	var shown strings.Builder
+	for _, part := range queryParts(query) {
 		name, _, found := strings.Cut(part, "=")
-		if found && isSecretName(name) {
-			parts[i] = name + "=redacted"
+		if !found || !isSecretName(name) {
+			shown.WriteString(part)
+			continue
+		}
+		shown.WriteString(name + "=redacted")
+		if end := part[len(part)-1]; end == '&' || end == ';' {
+			shown.WriteByte(end)
 		}
 	}
-	return strings.Join(parts, "&")
+	return shown.String()
+}
+
+// queryParts cuts a query behind every & and ;, as servers of either taste do.
+func queryParts(query string) []string {
+	var parts []string
+	for query != "" {
+		end := strings.IndexAny(query, "&;") + 1
+		if end == 0 {
+			end = len(query)
+		}
+		parts = append(parts, query[:end])
+		query = query[end:]
+	}
+	return parts
 }
 
 func isSecretName(name string) bool {
@@ -98,6 +121,9 @@ func isSecretName(name string) bool {
 		return true // a name that hides itself is not shown to be harmless
 	}
 	plain = strings.ToLower(plain)
+	if secretNames[plain] {
+		return true
+	}
 	for _, w := range secretWords {
 		if strings.Contains(plain, w) {
 			return true

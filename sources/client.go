@@ -47,6 +47,14 @@ func newClient(opt Options, user *url.Userinfo) (*http.Client, error) {
 	return client, nil
 }
 
+// tokenSecrets are what is sent to a token's endpoint, whose answer may quote it.
+func tokenSecrets(opt Options) []string {
+	if opt.HTTP == nil || opt.HTTP.OAuth2 == nil {
+		return nil
+	}
+	return []string{string(opt.HTTP.OAuth2.ClientSecret)}
+}
+
 // variable is a secret that stands for an environment variable's value.
 var variable = regexp.MustCompile(`^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$`)
 

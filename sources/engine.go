@@ -42,6 +42,7 @@ type engine struct {
 	client  *http.Client
 	request *http.Request // template, context apart
 	page    *page
+	sent    *sent
 	limit   int
 	guess   bool // the path is ours and no other was tried yet
 	drains  bool // what was read last costs the server something
@@ -67,10 +68,13 @@ func openEngine(_ context.Context, spec Spec) ([]Opened, error) {
 	// Never OpenMetrics: some python clients then write names that no dialect has.
 	request.Header.Set("Accept", "text/plain;version=0.0.4")
 	request.Header.Set("Accept-Encoding", "gzip")
+	page, sent := newPage(spec.Options), newSent(u, tokenSecrets(spec.Options)...)
+	page.sent = sent
 	return []Opened{{Target: target, Source: &engine{
 		client:  client,
 		request: request,
-		page:    newPage(spec.Options),
+		page:    page,
+		sent:    sent,
 		limit:   bodyLimit(spec.Options),
 		guess:   !given,
 	}}}, nil
@@ -134,13 +138,13 @@ func (e *engine) at(ctx context.Context, path string) *http.Request {
 var bodies = sync.Pool{New: func() any { return new([]byte) }}
 
 func (e *engine) scrape(ctx context.Context, request *http.Request) (model.Batch, error) {
-	response, err := e.client.Do(request.WithContext(ctx))
+	response, err := e.client.Do(request.WithContext(e.sent.watch(ctx)))
 	if err != nil {
-		return model.Batch{}, requestFault(err, request)
+		return model.Batch{}, requestFault(err, request, e.sent)
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return model.Batch{}, answerFault(response)
+		return model.Batch{}, answerFault(response, e.sent)
 	}
 	buf := bodies.Get().(*[]byte)
 	defer func() {
@@ -150,7 +154,7 @@ func (e *engine) scrape(ctx context.Context, request *http.Request) (model.Batch
 	}()
 	*buf, err = readBody(response, (*buf)[:0], e.limit)
 	if err != nil {
-		return model.Batch{}, bodyFault(err, len(*buf))
+		return model.Batch{}, bodyFault(err, len(*buf), e.sent)
 	}
 	batch, err := e.page.read(*buf, startOf(response))
 	e.drains = err != nil && hintOf(*buf).drains

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -28,14 +27,14 @@ const (
 
 // requestFault says why a request got no answer. The text is our own: errors of
 // the HTTP client quote addresses.
-func requestFault(err error, request *http.Request) error {
+func requestFault(err error, request *http.Request, sent *sent) error {
 	if errors.Is(err, context.Canceled) {
 		return context.Canceled
 	}
 	host := request.URL.Host
 	var redirect *redirectError
 	if errors.As(err, &redirect) {
-		return &FaultError{model.Redirected, "redirected to " + excerpt(redirect.to) + ", not followed so that no key leaves " + host + ": give that address if it is the right one"}
+		return &FaultError{model.Redirected, "redirected to " + sent.excerpt(redirect.to) + ", not followed so that no key leaves " + host + ": give that address if it is the right one"}
 	}
 	if detail := certificateDetail(err); detail != "" {
 		return &FaultError{model.Certificate, detail}
@@ -46,7 +45,7 @@ func requestFault(err error, request *http.Request) error {
 	if detail := refusalDetail(err, host); detail != "" {
 		return &FaultError{model.Refused, detail}
 	}
-	return otherFault(err, request)
+	return otherFault(err, sent)
 }
 
 func isTimeout(err error) bool {
@@ -101,7 +100,7 @@ func refusalDetail(err error, host string) string {
 }
 
 // otherFault is for what has no word of its own, such as an answer that is not HTTP.
-func otherFault(err error, request *http.Request) error {
+func otherFault(err error, sent *sent) error {
 	var header tls.RecordHeaderError
 	if errors.As(err, &header) {
 		return &FaultError{model.Certificate, "the server does not speak TLS: write http://"}
@@ -117,11 +116,11 @@ func otherFault(err error, request *http.Request) error {
 	case strings.Contains(text, "server gave HTTP response to HTTPS client"):
 		return &FaultError{model.Certificate, "the server does not speak TLS: write http://"}
 	}
-	return &FaultError{model.Malformed, excerpt(text)}
+	return &FaultError{model.Malformed, sent.excerpt(text)}
 }
 
 // bodyFault says why a page ended early, after n bytes.
-func bodyFault(err error, n int) error {
+func bodyFault(err error, n int, sent *sent) error {
 	if fault := (*FaultError)(nil); errors.As(err, &fault) {
 		return fault
 	}
@@ -132,19 +131,19 @@ func bodyFault(err error, n int) error {
 		return &FaultError{model.Timeout, fmt.Sprintf("the page did not end in time, after %d bytes", n)}
 	}
 	if encoding := (*encodingError)(nil); errors.As(err, &encoding) {
-		return &FaultError{model.UnsupportedPage, "the page is compressed as " + excerpt(encoding.encoding) + ", which was not asked for"}
+		return &FaultError{model.UnsupportedPage, "the page is compressed as " + sent.excerpt(encoding.encoding) + ", which was not asked for"}
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) {
 		return &FaultError{model.Malformed, fmt.Sprintf("the page was cut off after %d bytes", n)}
 	}
-	return &FaultError{model.Malformed, fmt.Sprintf("the page could not be read past byte %d: %s", n, excerpt(err.Error()))}
+	return &FaultError{model.Malformed, fmt.Sprintf("the page could not be read past byte %d: %s", n, sent.excerpt(err.Error()))}
 }
 
 // answerFault is what a status other than 200 means for someone who wants a page.
-func answerFault(response *http.Response) error {
+func answerFault(response *http.Response, sent *sent) error {
 	body := errorBody(response)
 	code := response.StatusCode
-	status := fmt.Sprintf("%d at %s", code, excerpt(response.Request.URL.Path))
+	status := fmt.Sprintf("%d at %s", code, sent.excerpt(response.Request.URL.Path))
 	if hint := hintOf(body); hint.text != "" {
 		return &FaultError{kindOfStatus(code), status + ": " + hint.text}
 	}
@@ -161,7 +160,10 @@ func answerFault(response *http.Response) error {
 	case model.NotMetrics:
 		return &FaultError{kind, status + ": an answer without a page"}
 	default:
-		return &FaultError{kind, status + quoted(body, response.Request)}
+		if text := sent.excerpt(string(body)); text != "" {
+			status += ": " + text
+		}
+		return &FaultError{kind, status}
 	}
 }
 
@@ -189,55 +191,4 @@ func errorBody(response *http.Response) []byte {
 		return nil
 	}
 	return body[:min(len(body), maxErrorBody)]
-}
-
-// quoted is the start of foreign text. Some servers quote the key that they
-// were sent: then there is no excerpt at all.
-func quoted(body []byte, sent *http.Request) string {
-	text := string(body)
-	for _, secret := range secretsIn(sent) {
-		if secret != "" && strings.Contains(text, secret) {
-			return ""
-		}
-	}
-	if text = excerpt(text); text == "" {
-		return ""
-	}
-	return ": " + text
-}
-
-// shortValue is the length below which a header's value, or a query's, is taken
-// for a word such as a tenant's name. A key is never that short.
-const shortValue = 6
-
-// secretsIn is everything in a request that an answer must not be quoted with.
-func secretsIn(sent *http.Request) []string {
-	var secrets []string
-	for name, values := range sent.Header {
-		for _, v := range values {
-			switch {
-			case name == "Authorization":
-				secrets = append(secrets, keysIn(v)...)
-			case name != "Accept" && name != "Accept-Encoding" && name != "User-Agent" && len(v) >= shortValue:
-				secrets = append(secrets, v)
-			}
-		}
-	}
-	for name, values := range sent.URL.Query() {
-		if isSecretName(name) {
-			secrets = append(secrets, values...)
-		}
-	}
-	return secrets
-}
-
-// keysIn is the token after the scheme, and the password inside a basic one.
-func keysIn(authorization string) []string {
-	scheme, token, _ := strings.Cut(authorization, " ")
-	keys := []string{token}
-	if plain, err := base64.StdEncoding.DecodeString(token); err == nil && strings.EqualFold(scheme, "basic") {
-		_, password, _ := strings.Cut(string(plain), ":")
-		keys = append(keys, password)
-	}
-	return keys
 }

@@ -37,7 +37,7 @@ var looks = []struct{ prefix, what string }{
 }
 
 // lookOf is the note on a page that no dialect claims.
-func lookOf(scanned *expo.Page) string {
+func lookOf(scanned *expo.Page, sent *sent) string {
 	if len(scanned.Series) == 0 {
 		return "a metrics page without a single series yet"
 	}
@@ -45,12 +45,12 @@ func lookOf(scanned *expo.Page) string {
 		for i := range scanned.Series {
 			if strings.HasPrefix(scanned.Series[i].Name, l.prefix) {
 				return fmt.Sprintf("no engine that slotop knows; it looks like %s (%d series, such as %s)",
-					l.what, len(scanned.Series), excerpt(scanned.Series[i].Name))
+					l.what, len(scanned.Series), sent.excerpt(scanned.Series[i].Name))
 			}
 		}
 	}
 	return fmt.Sprintf("no engine that slotop knows (%d series, such as %s)",
-		len(scanned.Series), excerpt(scanned.Series[0].Name))
+		len(scanned.Series), sent.excerpt(scanned.Series[0].Name))
 }
 
 // hints recognise well-known answers that are no metrics page, and say what to

@@ -17,6 +17,7 @@ import (
 type page struct {
 	dialects *dialect.Set
 	scanner  *expo.Scanner
+	sent     *sent // what must not be quoted; nil for a page that nobody asked for with a key
 
 	generation int           // of the scanner's page that plan and starts were made for
 	plan       *dialect.Plan // nil while no dialect claims the page
@@ -38,7 +39,7 @@ func newPage(opt Options) *page {
 func (p *page) read(body []byte, started float64) (model.Batch, error) {
 	scanned, err := p.scanner.Scan(body)
 	if err != nil {
-		return model.Batch{}, pageFault(err, body)
+		return model.Batch{}, p.fault(err, body)
 	}
 	if scanned.Generation != p.generation || scanned.New > 0 {
 		p.compile(scanned)
@@ -55,7 +56,7 @@ func (p *page) read(body []byte, started float64) (model.Batch, error) {
 		Samples:  p.samples,
 		About:    p.describe(scanned),
 		BadLines: scanned.Bad,
-		FirstBad: badLines(scanned),
+		FirstBad: p.badLines(scanned),
 		Dropped:  scanned.Dropped,
 	}, nil
 }
@@ -93,7 +94,7 @@ func (p *page) describe(scanned *expo.Page) *model.About {
 	notes := p.notes()
 	switch {
 	case from == nil:
-		p.about = &model.About{Missing: allSignals(), Notes: append(notes, lookOf(scanned))}
+		p.about = &model.About{Missing: allSignals(), Notes: append(notes, lookOf(scanned, p.sent))}
 	case len(notes) == 0:
 		p.about = from
 	default:
@@ -119,17 +120,20 @@ func (p *page) notes() []string {
 		notes = append(notes, p.note)
 	}
 	if p.verdict != "" {
-		notes = append(notes, "stricter readers refuse this page: "+excerpt(p.verdict))
+		notes = append(notes, "stricter readers refuse this page: "+p.sent.excerpt(p.verdict))
 	}
 	return notes
 }
 
 // badLines is "2 lines skipped (5, 8): line 5: why: excerpt", "" when all were read.
-func badLines(scanned *expo.Page) string {
+func (p *page) badLines(scanned *expo.Page) string {
 	if scanned.Bad == 0 || len(scanned.BadLines) == 0 {
 		return ""
 	}
 	first := scanned.BadLines[0]
+	if p.sent.quotedIn(first.Excerpt) {
+		first.Excerpt = withheld
+	}
 	if scanned.Bad == 1 {
 		return fmt.Sprintf("1 line skipped (%d): %s: %s", first.Line, first.Why, first.Excerpt)
 	}
@@ -146,8 +150,8 @@ func badLines(scanned *expo.Page) string {
 	return fmt.Sprintf("%d lines skipped (%s): line %d: %s: %s", scanned.Bad, &numbers, first.Line, first.Why, first.Excerpt)
 }
 
-// pageFault is why a body is no metrics page.
-func pageFault(err error, body []byte) error {
+// fault is why a body is no metrics page.
+func (p *page) fault(err error, body []byte) error {
 	var oversized *expo.OversizedError
 	if errors.As(err, &oversized) {
 		return &FaultError{model.Oversized, excerpt(err.Error())}
@@ -161,7 +165,11 @@ func pageFault(err error, body []byte) error {
 		return &FaultError{model.NotMetrics, detail + ": " + hint.text}
 	}
 	if not.Excerpt != "" {
-		detail += fmt.Sprintf(" (%s)", not.Excerpt)
+		quote := not.Excerpt
+		if p.sent.quotedIn(quote) {
+			quote = withheld
+		}
+		detail += fmt.Sprintf(" (%s)", quote)
 	}
 	return &FaultError{model.NotMetrics, detail + ": check the path, usually /metrics"}
 }

@@ -28,6 +28,8 @@ func TestResolveAddresses(t *testing.T) {
 		{"https://me:geheim@host/metrics", "https://host/metrics", "host"},
 		{"me:geheim@host:8000", "http://host:8000/metrics", "host:8000"},
 		{"http://host/metrics?team=a@b", "http://host/metrics?team=a@b", "host"},
+		{"http://host/metrics?a=1;pw=geheim;sid=x&compass=n", "http://host/metrics?a=1;pw=redacted;sid=redacted&compass=redacted", "host"},
+		{"http://host/metrics?pass=g&jwt=g&bearer=g&access=g&sas=g&code=g&t=g&to=x", "http://host/metrics?pass=redacted&jwt=redacted&bearer=redacted&access=redacted&sas=redacted&code=redacted&t=redacted&to=x", "host"},
 		{"http://host/metrics?api_key=geheim&model=a", "http://host/metrics?api_key=redacted&model=a", "host"},
 	}
 	for _, tc := range tests {
