@@ -50,10 +50,10 @@ type columns struct {
 	index     map[key]*slot
 	width     int
 	order     []*slot // the slots of the last page in page order
-	dropped   int
-	changed   bool   // a slot came or went since the workflows were assigned
-	lost      int    // columns of bounds that were given up
-	respanned []span // histograms that showed other bounds on this page
+	dropped   int     // samples of this page that have no place
+	changed   bool    // a slot came or went since the workflows were assigned
+	lost      int     // columns of bounds that were given up
+	respanned []span  // histograms that showed other bounds on this page
 }
 
 func (c *columns) alloc(n int) (int, bool) {
@@ -267,6 +267,7 @@ func (c *columns) forget(poll int) (keep []int) {
 }
 
 func (c *columns) compact(poll, after int) (keep []int) {
+	keep = []int{} // not nil, even where no counter stays
 	stay := c.slots[:0]
 	for _, sl := range c.slots {
 		if poll-sl.seen >= after {

@@ -344,6 +344,101 @@ func TestBoundsChangeWithARelease(t *testing.T) {
 		t.Errorf("n = %v, %v", w.TTFT.N, w.TTFT.Fidelity)
 	}
 	near(t, "common bound", w.TTFT.P50.Value, 0.5)
+	if said := strings.Join(f.Targets[0].Notes, ";"); !strings.Contains(said, "common ones") {
+		t.Errorf("the target's notes %q", said)
+	}
+}
+
+// The mark is not of TTFT alone.
+func TestAnyUnlikeBucketsAreMarked(t *testing.T) {
+	b := newBench(t, 10*time.Second, "a", "b")
+	b.poll("a", histogram(model.ITL, []float64{0.5, 1}, []float64{10, 12, 20}, 30))
+	b.poll("b", histogram(model.ITL, []float64{0.5}, []float64{5, 20}, 30))
+	f := b.tick()
+	if w := workflowNamed(t, f, "chat"); !strings.Contains(strings.Join(w.Notes, ";"), "differ in buckets") {
+		t.Errorf("notes = %q", w.Notes)
+	}
+	if len(f.Targets[0].Notes) != 0 {
+		t.Errorf("a alone: %q", f.Targets[0].Notes)
+	}
+}
+
+func ofEngine(s model.Signal, kind model.Kind, id string, v float64) model.Sample {
+	return model.Sample{Signal: s, Kind: kind, Value: v, Labels: model.Labels(model.LabelModel, "chat", model.LabelEngine, id)}
+}
+
+// Stale levels join as fresh ones do: the fullest cache, the sum of requests.
+func TestStaleLevelsJoinLikeFreshOnes(t *testing.T) {
+	b := newBench(t, time.Second, "a", "b")
+	usage := func(id string, v float64) model.Sample { return ofEngine(model.KVUsage, model.Gauge, id, v) }
+	b.poll("a", usage("0", .6), usage("1", .7), gauge(model.Running, 3))
+	b.poll("b", usage("0", .2), gauge(model.Running, 5))
+	b.fail("a", model.Refused)
+	b.fail("b", model.Refused)
+	f := b.tick()
+	w := workflowNamed(t, f, "chat")
+	for what, c := range map[string]struct {
+		got  model.Reading
+		want float64
+	}{
+		"a's cache": {f.Targets[0].KVCacheUsage, .7},
+		"cache":     {w.KVCacheUsage, .7},
+		"running":   {w.Requests.Running, 8},
+	} {
+		if c.got.State != model.Stale || math.Abs(c.got.Value-c.want) > 1e-9 {
+			t.Errorf("%s: %+v, want %v, stale", what, c.got, c.want)
+		}
+	}
+}
+
+// What a limit refused is counted a page, not over and over.
+func TestRefusedSeriesAreCountedOnce(t *testing.T) {
+	b := newBench(t, time.Second, "a")
+	for range 4 {
+		f := b.round(model.Sample{Signal: "no_such_signal", Kind: model.Counter, Value: 1}, counter(model.OutputTokens, 5))
+		if n := f.Targets[0].Dropped; n != 1 {
+			t.Errorf("%d dropped, want 1", n)
+		}
+	}
+}
+
+// With several processes behind a page the newest start tells; one without a
+// number hides none.
+func TestNewestProcessStartTells(t *testing.T) {
+	b := newBench(t, time.Second, "a")
+	page := func(first, second, third float64) *model.Frame {
+		at := func(id string, v float64) model.Sample { return ofEngine(model.ProcessStart, model.Gauge, id, v) }
+		return b.round(at("0", first), at("1", second), at("2", third), counter(model.OutputTokens, 5))
+	}
+	page(1500, 1000, math.NaN())
+	if f := page(1500, 1000, math.NaN()); f.Targets[0].Restarts != 0 {
+		t.Errorf("restarts = %d, want none", f.Targets[0].Restarts)
+	}
+	if f := page(1500, 3000, math.NaN()); f.Targets[0].Restarts != 1 {
+		t.Errorf("restarts = %d, want 1", f.Targets[0].Restarts)
+	}
+}
+
+// A target all of whose counters are long gone starts with an empty row.
+func TestAllCountersForgotten(t *testing.T) {
+	b := newBench(t, time.Second, "a")
+	many := make([]model.Sample, 100)
+	for i := range many {
+		many[i] = ofEngine(model.OutputTokens, model.Counter, strings.Repeat("x", i+1), 1000)
+	}
+	b.poll("a", many...)
+	for range 2 * 3600 {
+		b.pass(b.every)
+		b.poll("a", gauge(model.Waiting, 0))
+	}
+	b.pass(b.every)
+	b.poll("a", counter(model.OutputTokens, 3))
+	if v := b.tick().Targets[0]; v.Restarts != 0 {
+		t.Errorf("restarts = %d: a new counter was held against an old one", v.Restarts)
+	}
+	if tg := b.f.targets[0]; tg.cols.width != tg.ring.Width() || tg.cols.width != len(tg.counters.Last()) {
+		t.Errorf("%d columns, %d in the ring, %d counted", tg.cols.width, tg.ring.Width(), len(tg.counters.Last()))
+	}
 }
 
 func TestIncompleteHistogramGivesAMeanOnly(t *testing.T) {

@@ -96,20 +96,21 @@ func (t *target) addSlot(ty *tally, sl *slot, ok bool) {
 func (t *target) addGauge(l *levels, sl *slot) {
 	l.exported[sl.signal] = true
 	switch {
-	case !t.fresh():
-		l.level[sl.signal] = stale(l.level[sl.signal], sl, t.good)
-	case sl.seen == t.good && sl.level >= 0:
+	case sl.seen != t.good || !(sl.level >= 0):
+	case t.fresh():
 		l.addLevel(sl.signal, model.Of(sl.level))
+	default:
+		l.addLevel(sl.signal, stale(model.Of(sl.level)))
 	}
 }
 
-// stale keeps the last level of a target that does not answer, marked so that
-// it is shown greyed and never added up.
-func stale(sofar model.Reading, sl *slot, poll int) model.Reading {
-	if sl.seen != poll || math.IsNaN(sl.level) {
-		return sofar
+// stale is the last level of a target that does not answer, marked so that it is
+// shown greyed and enters no sum of fresh ones.
+func stale(r model.Reading) model.Reading {
+	if r.OK() {
+		r.State = model.Stale
 	}
-	return model.Reading{Value: sofar.Value + sl.level, State: model.Stale}
+	return r
 }
 
 func (t *target) addCounter(ty *tally, sl *slot) {

@@ -43,18 +43,23 @@ func (t *tally) of(sig int) (*hist.Hist, bool) {
 }
 
 // addLevel joins a level: a ratio keeps the fullest, everything else adds up.
+// Fresh levels stand alone; stale ones join only while there is no fresh one.
 func (l *levels) addLevel(sig int, v model.Reading) {
 	cur := l.level[sig]
 	switch {
-	case !v.OK() && cur.OK():
+	case v.State == cur.State && (v.OK() || v.State == model.Stale):
+		joined := cur.Value + v.Value
+		if largestCounts(model.Signals[sig].Signal) {
+			joined = max(cur.Value, v.Value)
+		}
+		v = model.Of(joined)
+		if cur.State == model.Stale {
+			v = stale(v)
+		}
+	case cur.OK() || cur.State == model.Stale && !v.OK():
 		return
-	case !v.OK() || !cur.OK():
-		l.level[sig] = v
-	case largestCounts(model.Signals[sig].Signal):
-		l.level[sig] = model.Of(max(cur.Value, v.Value))
-	default:
-		l.level[sig] = model.Of(cur.Value + v.Value)
 	}
+	l.level[sig] = v
 }
 
 // largestCounts marks levels that do not add up over engines and replicas.
@@ -151,6 +156,16 @@ func (t *tally) distOf(s model.Signal) *model.Dist {
 		return nil
 	}
 	return h.Dist(t.basis)
+}
+
+// coarse reports whether any histogram is known on common bounds only.
+func (t *tally) coarse() bool {
+	for i := range t.hist {
+		if t.hasHist[i] && t.hist[i].Fidelity == model.Coarse {
+			return true
+		}
+	}
+	return false
 }
 
 // countIn is how many observations a histogram saw.

@@ -107,6 +107,7 @@ func (t *target) take(at model.Instant, b *model.Batch, flowName func(string) st
 }
 
 func (t *target) readSamples(b *model.Batch) {
+	t.cols.dropped = 0
 	for i := range b.Samples {
 		s := &b.Samples[i]
 		if sl := t.cols.find(i, s); sl != nil {
@@ -157,11 +158,11 @@ func (t *target) several() {
 	t.counters = series.Counters{}
 }
 
-// processStart is the oldest start any process behind the page gives.
+// processStart is the newest start any process behind the page gives.
 func (t *target) processStart() float64 {
 	start := math.NaN()
 	for _, sl := range t.cols.slots {
-		if sl.key.signal == model.ProcessStart && sl.seen == t.good && !(sl.level < start) {
+		if sl.key.signal == model.ProcessStart && sl.seen == t.good && (sl.level > start || math.IsNaN(start)) {
 			start = sl.level
 		}
 	}

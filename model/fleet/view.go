@@ -48,6 +48,9 @@ func orEmpty[T any](s []T) []T {
 // notes say what a reader of the target's numbers must know.
 func notes(ty *tally) []string {
 	var out []string
+	if ty.coarse() {
+		out = append(out, "bucket bounds differ within the window: percentiles use the common ones")
+	}
 	if ty.partial {
 		out = append(out, "a histogram lost a bucket line: no percentile from it")
 	}

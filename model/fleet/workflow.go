@@ -368,8 +368,8 @@ func (w *workflow) notes(ty *tally) []string {
 	if w.fresh < len(w.targets) {
 		out = append(out, fmt.Sprintf("totals cover %d of %d targets", w.fresh, len(w.targets)))
 	}
-	if d := ty.distOf(model.TTFT); d != nil && d.Fidelity == model.Coarse {
-		out = append(out, "replicas differ in buckets: percentiles use the common ones")
+	if ty.coarse() {
+		out = append(out, "replicas or releases differ in buckets: percentiles use the common ones")
 	}
 	if ty.partial {
 		out = append(out, "a histogram lost a bucket line: no percentile from it")
