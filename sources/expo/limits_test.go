@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 )
 
 func limited(t *testing.T, lim Limits, body string) *Page {
@@ -102,6 +103,54 @@ func TestChurnIsBounded(t *testing.T) {
 				t.Fatalf("%s: page %d: %d series, %d entries, %d families, %d bytes",
 					name, i, len(p.Series), len(s.entries), len(s.families.all), s.bytes)
 			}
+		}
+	}
+}
+
+// A page of wide lines must not cost more than the time to go through it: every
+// label of a line was once compared with every other.
+func TestWideLinesAreCheap(t *testing.T) {
+	wide := func(n int, quote string) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, `%sl%d%s="x",`, quote, i, quote)
+		}
+		return "foo{" + b.String() + "} 1\n"
+	}
+	for name, body := range map[string]string{
+		"thousands of labels": strings.Repeat(wide(6000, ""), 12),
+		"quoted names":        strings.Repeat(wide(4500, `"`), 12),
+		"at the limit":        strings.Repeat(wide(128, `"`)+"foo{"+strings.Repeat(" ", 60<<10)+"} 1\n", 10),
+	} {
+		t.Run(name, func(t *testing.T) {
+			took := best(3, func(int) { limited(t, Limits{}, "# TYPE foo gauge\nfoo 1\n"+body) })
+			if took > 300*time.Millisecond {
+				t.Errorf("%d bytes took %v", len(body), took)
+			}
+		})
+	}
+	long := "# TYPE foo gauge\nfoo{" + strings.TrimSuffix(strings.SplitAfter(wide(100, ""), "{")[1], "} 1\n")
+	if p := limited(t, Limits{}, long+`l7="x"} 1`+"\nfoo 2\n"); p.Bad != 1 || p.BadLines[0].Why != whyTwice {
+		t.Errorf("a name that stands twice: %+v", p)
+	}
+	if p := limited(t, Limits{}, long+`"__name__"="x"} 1`+"\nfoo 2\n"); p.Bad != 1 || p.BadLines[0].Why != whyReserved {
+		t.Errorf("a reserved name: %+v", p)
+	}
+}
+
+// The reference parser is asked about no page on which it may take long.
+func TestVerdictIsBounded(t *testing.T) {
+	odd := "# TYPE a gauge\na 1\na -nan\n"
+	if p := limited(t, Limits{}, odd); p.Verdict == "" {
+		t.Fatal("no verdict on a small page")
+	}
+	for name, more := range map[string]string{
+		"large page":  strings.Repeat("# a comment that says nothing\n", 10<<10),
+		"long line":   "b{c=\"" + strings.Repeat("x", 70<<10) + "\"} 1\n",
+		"many labels": "b{" + strings.Repeat("c=\"d\",", 200) + "} 1\n",
+	} {
+		if p := limited(t, Limits{}, odd+more); p.Verdict != "" {
+			t.Errorf("%s: %s", name, p.Verdict)
 		}
 	}
 }

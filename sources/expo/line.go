@@ -3,6 +3,7 @@ package expo
 import (
 	"bytes"
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -307,35 +308,55 @@ func unescape(text string) string {
 	return string(out)
 }
 
-// checkLabels refuses reserved and repeated label names. Only a line that is
-// new is asked, so the cost of comparing all with all does not matter.
+// fewLabels can be compared all with all for less than a table costs.
+const fewLabels = 16
+
+// checkLabels refuses reserved and repeated label names.
 func (s *sampleLine) checkLabels() (why string) {
+	var names map[string]bool
+	if len(s.labels) > fewLabels {
+		names = make(map[string]bool, len(s.labels))
+	}
 	for i, l := range s.labels {
 		if s.nameIs(l.name, "__name__") {
 			return whyReserved
 		}
-		for _, m := range s.labels[:i] {
-			if s.sameName(l.name, m.name) {
-				return whyTwice
-			}
+		if s.stands(l.name, s.labels[:i], names) {
+			return whyTwice
 		}
 	}
 	return ""
+}
+
+// stands reports whether a name is one of those before it. Where there is a
+// table of those it goes into it.
+func (s *sampleLine) stands(name span, before []labelSpan, names map[string]bool) bool {
+	if names != nil {
+		text := s.nameText(name)
+		twice := names[text]
+		names[text] = true
+		return twice
+	}
+	return slices.ContainsFunc(before, func(l labelSpan) bool { return s.sameName(name, l.name) })
 }
 
 func (s *sampleLine) nameIs(n span, text string) bool {
 	if n.raw {
 		return string(n.of(s.line)) == text
 	}
-	return decodedName(string(s.line), n) == text
+	return s.nameText(n) == text
 }
 
 func (s *sampleLine) sameName(a, b span) bool {
 	if a.raw && b.raw {
 		return bytes.Equal(a.of(s.line), b.of(s.line))
 	}
-	line := string(s.line)
-	return decodedName(line, a) == decodedName(line, b)
+	return s.nameText(a) == s.nameText(b)
+}
+
+func (s *sampleLine) nameText(n span) string {
+	text := string(n.of(s.line))
+	return decodedName(text, span{0, len(text), n.raw})
 }
 
 // decode is the name and the labels of a line. They are parts of text, the

@@ -51,6 +51,7 @@ type Scanner struct {
 	changed  bool   // series or declarations are not those of the page before
 	metadata bool   // the page has a # HELP or # TYPE line
 	full     bool   // a series was refused for want of room
+	long     bool   // a line was longer than the limit
 	gaps     bool   // some series were not on the page before
 	ended    bool   // # EOF was read
 	looked   bool   // the page needed the tables
@@ -171,7 +172,7 @@ func (s *Scanner) begin() {
 	s.now++
 	s.last, s.seen = none, 0
 	s.before, s.declared = s.declared, 0
-	s.changed, s.metadata, s.full, s.ended, s.looked = false, false, false, false, false
+	s.changed, s.metadata, s.full, s.long, s.ended, s.looked = false, false, false, false, false, false
 	p := &s.page
 	p.BadLines = p.BadLines[:0]
 	p.New, p.Lines, p.Bad, p.Dropped, p.Repeated = 0, 0, 0, 0, 0
@@ -190,6 +191,7 @@ func (s *Scanner) lastLine(line []byte) {
 // line reads a line that was not foreseen.
 func (s *Scanner) line(line []byte) {
 	if len(line) > s.lim.Line {
+		s.long = true
 		s.bad(line, whyLong)
 		return
 	}
@@ -256,16 +258,16 @@ func (s *Scanner) take() {
 		s.see(s.entries[id].of, s.sample.value)
 		return
 	}
+	if len(s.sample.labels) > s.lim.Labels {
+		s.page.Dropped++
+		return
+	}
 	ln := s.lines.find(prefix)
 	if ln == nil {
 		if why := s.sample.checkLabels(); why != "" {
 			s.bad(s.sample.line, why)
 			return
 		}
-	}
-	if len(s.sample.labels) > s.lim.Labels {
-		s.page.Dropped++
-		return
 	}
 	if ln == nil {
 		ln = s.lines.add(s.sample.understood())

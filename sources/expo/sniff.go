@@ -75,9 +75,10 @@ func notMetrics(what string, body []byte) error {
 	return &NotMetricsError{What: what, Excerpt: excerpt}
 }
 
-// maxVerdict bounds the page that the reference parser is asked about: it takes
-// some fifteen times the memory of the page.
-const maxVerdict = 4 << 20
+// maxVerdict bounds the page that the reference parser is asked about. It takes
+// some fifteen times the memory of the page, and its time grows with the square
+// of a line's labels: so it sees no page with lines beyond the limits either.
+const maxVerdict = 256 << 10
 
 // judge asks for the verdict when it is this scanner's turn.
 func (s *Scanner) judge(body []byte) {
@@ -92,7 +93,7 @@ func (s *Scanner) judge(body []byte) {
 // not like, and knows neither positions nor OpenMetrics. But it is what stricter
 // readers do with this target, which explains why they show nothing.
 func (s *Scanner) verdict(body []byte) (text string) {
-	if s.ended || len(body) > maxVerdict {
+	if s.ended || s.long || s.page.Dropped > 0 || len(body) > maxVerdict {
 		return ""
 	}
 	// It panics on some quoted names.
