@@ -6,8 +6,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
-	"regexp"
 	"strings"
 	"sync"
 
@@ -21,9 +19,6 @@ func newClient(opt Options, user *url.Userinfo) (*http.Client, error) {
 	cfg := config.HTTPClientConfig{FollowRedirects: true}
 	if opt.HTTP != nil {
 		cfg = *opt.HTTP
-	}
-	if err := fromEnvironment(&cfg); err != nil {
-		return nil, err
 	}
 	if user != nil {
 		password, _ := user.Password()
@@ -53,49 +48,6 @@ func tokenSecrets(opt Options) []string {
 		return nil
 	}
 	return []string{string(opt.HTTP.OAuth2.ClientSecret)}
-}
-
-// variable is a secret that stands for an environment variable's value.
-var variable = regexp.MustCompile(`^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$`)
-
-// fromEnvironment replaces secrets of the form ${NAME}, so that a configuration
-// file need not hold a credential. It writes to copies: the configuration may
-// be shared by targets.
-func fromEnvironment(cfg *config.HTTPClientConfig) error {
-	secrets := []*config.Secret{&cfg.BearerToken}
-	if cfg.Authorization != nil {
-		auth := *cfg.Authorization
-		cfg.Authorization = &auth
-		secrets = append(secrets, &auth.Credentials)
-	}
-	if cfg.BasicAuth != nil {
-		basic := *cfg.BasicAuth
-		cfg.BasicAuth = &basic
-		secrets = append(secrets, &basic.Password)
-	}
-	if cfg.HTTPHeaders != nil {
-		headers := config.Headers{Headers: map[string]config.Header{}}
-		for name, h := range cfg.HTTPHeaders.Headers {
-			h.Secrets = append([]config.Secret(nil), h.Secrets...)
-			for i := range h.Secrets {
-				secrets = append(secrets, &h.Secrets[i])
-			}
-			headers.Headers[name] = h
-		}
-		cfg.HTTPHeaders = &headers
-	}
-	for _, s := range secrets {
-		m := variable.FindStringSubmatch(string(*s))
-		if m == nil {
-			continue
-		}
-		value, ok := os.LookupEnv(m[1])
-		if !ok {
-			return fmt.Errorf("environment variable %s is not set", m[1])
-		}
-		*s = config.Secret(value)
-	}
-	return nil
 }
 
 // redirectError is a redirect that is not followed: a credential must not
