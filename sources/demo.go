@@ -160,7 +160,7 @@ func (s *simulated) Poll(ctx context.Context) (model.Batch, error) {
 	if err != nil {
 		return model.Batch{}, &FaultError{model.Refused, excerpt(err.Error())}
 	}
-	return s.page.read(text, math.NaN())
+	return s.page.read(ctx, text, math.NaN())
 }
 
 func (s *simulated) write() (text []byte, err error) {

@@ -156,7 +156,7 @@ func (e *engine) scrape(ctx context.Context, request *http.Request) (model.Batch
 	if err != nil {
 		return model.Batch{}, bodyFault(err, len(*buf), e.sent)
 	}
-	batch, err := e.page.read(*buf, startOf(response))
+	batch, err := e.page.read(ctx, *buf, startOf(response))
 	e.drains = err != nil && hintOf(*buf).drains
 	return batch, err
 }

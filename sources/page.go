@@ -1,6 +1,7 @@
 package sources
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -19,6 +20,7 @@ type page struct {
 	scanner  *expo.Scanner
 	sent     *sent // what must not be quoted; nil for a page that nobody asked for with a key
 
+	stale      bool          // plan and starts do not know all series of the last page
 	generation int           // of the scanner's page that plan and starts were made for
 	plan       *dialect.Plan // nil while no dialect claims the page
 	starts     processStart
@@ -35,13 +37,18 @@ func newPage(opt Options) *page {
 }
 
 // read is one poll's page. started is the process start time in Unix seconds
-// where it came beside the page, else NaN.
-func (p *page) read(body []byte, started float64) (model.Batch, error) {
+// where it came beside the page, else NaN. Each of its steps takes time in
+// proportion to the page, and between them it looks whether anybody still waits.
+func (p *page) read(ctx context.Context, body []byte, started float64) (model.Batch, error) {
 	scanned, err := p.scanner.Scan(body)
 	if err != nil {
 		return model.Batch{}, p.fault(err, body)
 	}
-	if scanned.Generation != p.generation || scanned.New > 0 {
+	p.stale = p.stale || scanned.Generation != p.generation || scanned.New > 0
+	if err := ctx.Err(); err != nil {
+		return model.Batch{}, err
+	}
+	if p.stale {
 		p.compile(scanned)
 	}
 	if p.verdict != scanned.Verdict {
@@ -64,7 +71,7 @@ func (p *page) read(body []byte, started float64) (model.Batch, error) {
 // compile looks names up again. That is only needed when series appeared: an
 // index keeps its meaning within a generation.
 func (p *page) compile(scanned *expo.Page) {
-	p.generation = scanned.Generation
+	p.generation, p.stale = scanned.Generation, false
 	p.plan, p.about, p.from = p.dialects.Plan(scanned), nil, nil
 	p.starts = findStart(scanned)
 }

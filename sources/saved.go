@@ -243,7 +243,7 @@ func (p *pages) Poll(ctx context.Context) (model.Batch, error) {
 	if err != nil {
 		return model.Batch{}, fileFault(err)
 	}
-	return p.page.read(body, math.NaN())
+	return p.page.read(ctx, body, math.NaN())
 }
 
 func fileFault(err error) error {

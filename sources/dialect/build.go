@@ -166,29 +166,42 @@ func (r *rank) here(p *expo.Page) int {
 	return n
 }
 
+// slot is where a series belongs, as place tells it.
+type slot struct {
+	key    key
+	part   string
+	number int // rank
+}
+
 // parts groups rows of one name into the parts of each sample, in the order in
-// which they stand on the page.
+// which they stand on the page. A page may have as many parts, or ranks, as it
+// has lines, so each is found by a table.
 func (b *builder) parts(rows []int) *grouped[[]part] {
 	g := newGrouped[[]part]()
+	partAt, rankAt := map[slot]int{}, map[slot]int{}
 	for _, i := range rows {
 		k, text, number := b.place(i)
 		parts := g.at(k)
-		at := slices.IndexFunc(*parts, func(p part) bool { return p.key == text })
-		if at < 0 {
+		at, known := partAt[slot{k, text, 0}]
+		if !known {
 			at = len(*parts)
+			partAt[slot{k, text, 0}] = at
 			*parts = append(*parts, part{key: text})
 		}
 		p := &(*parts)[at]
-		r := slices.IndexFunc(p.ranks, func(r rank) bool { return r.number == number })
-		if r < 0 {
+		r, known := rankAt[slot{k, text, number}]
+		if !known {
 			r = len(p.ranks)
+			rankAt[slot{k, text, number}] = r
 			p.ranks = append(p.ranks, rank{number: number})
 		}
 		p.ranks[r].rows = append(p.ranks[r].rows, i)
-		b.copies = max(b.copies, p.ranks[r].here(b.page))
 	}
 	for _, parts := range g.all {
 		for _, p := range *parts {
+			for j := range p.ranks {
+				b.copies = max(b.copies, p.ranks[j].here(b.page))
+			}
 			slices.SortFunc(p.ranks, func(a, b rank) int { return cmp.Compare(a.number, b.number) })
 		}
 	}

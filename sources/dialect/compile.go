@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -200,9 +201,14 @@ func (c *compiler) frontNames(d *Dialect) []string {
 		return nil
 	}
 	var names []string
+	asked := map[string]bool{"": true}
 	for i := range c.page.Series {
 		v := label(c.page.Series[i].Labels, d.choose.Label)
-		if v != "" && c.page.Seen[i] && !slices.Contains(names, v) && d.choose.Front.MatchString(v) {
+		if asked[v] || !c.page.Seen[i] {
+			continue
+		}
+		asked[v] = true
+		if d.choose.Front.MatchString(v) {
 			names = append(names, v)
 		}
 	}
@@ -232,20 +238,15 @@ func (c *compiler) silence(d *Dialect) silence {
 }
 
 func modelsOf(readings []reading) []string {
-	var names []string
-	note := func(l model.LabelSet) {
-		if m := l.Get(model.LabelModel); m != "" && !slices.Contains(names, m) {
-			names = append(names, m)
-		}
-	}
+	names := map[string]bool{}
 	for i := range readings {
 		for j := range readings[i].rows {
-			note(readings[i].rows[j].labels)
+			names[readings[i].rows[j].labels.Get(model.LabelModel)] = true
 		}
 		for j := range readings[i].hists {
-			note(readings[i].hists[j].labels)
+			names[readings[i].hists[j].labels.Get(model.LabelModel)] = true
 		}
 	}
-	slices.Sort(names)
-	return names
+	delete(names, "")
+	return slices.Sorted(maps.Keys(names))
 }

@@ -21,20 +21,19 @@ func (b *builder) histogram(r *reading) bool {
 		return false
 	}
 	r.metric = metric
-	hists := newGrouped[[]histPart]()
+	hists := newHists()
 	for _, i := range buckets {
-		k, text, number := b.place(i)
-		l := openLines(hists.at(k), text, number)
+		l := hists.open(b.place(i))
 		l.buckets = append(l.buckets, bucket{boundOf(b.page.Series[i]), i})
 	}
 	base := strings.TrimSuffix(b.page.Series[buckets[0]].Name, "_bucket")
 	for _, i := range b.byName[base+"_sum"] {
-		if l := b.linesOf(hists, i); l != nil {
+		if l := hists.find(b.place(i)); l != nil {
 			l.sum = i
 		}
 	}
 	for _, i := range b.byName[base+"_count"] {
-		if l := b.linesOf(hists, i); l != nil {
+		if l := hists.find(b.place(i)); l != nil {
 			l.count = i
 		}
 	}
@@ -65,37 +64,38 @@ type bucket struct {
 // none stands for a line that the page does not have.
 const none = -1
 
-func openLines(parts *[]histPart, text string, number int) *rawLines {
-	at := slices.IndexFunc(*parts, func(p histPart) bool { return p.key == text })
-	if at < 0 {
+// histsOf are the histograms of one name by sample, and the way to each.
+type histsOf struct {
+	*grouped[[]histPart]
+	partAt map[slot]int
+	lines  map[slot]*rawLines
+}
+
+func newHists() histsOf {
+	return histsOf{newGrouped[[]histPart](), map[slot]int{}, map[slot]*rawLines{}}
+}
+
+// open is the histogram of a place, made where there is none yet.
+func (h histsOf) open(k key, text string, number int) *rawLines {
+	if l := h.find(k, text, number); l != nil {
+		return l
+	}
+	parts := h.at(k)
+	at, known := h.partAt[slot{k, text, 0}]
+	if !known {
 		at = len(*parts)
+		h.partAt[slot{k, text, 0}] = at
 		*parts = append(*parts, histPart{key: text})
 	}
-	p := &(*parts)[at]
-	for _, l := range p.ranks {
-		if l.number == number {
-			return l
-		}
-	}
 	l := &rawLines{number: number, sum: none, count: none}
-	p.ranks = append(p.ranks, l)
+	h.lines[slot{k, text, number}] = l
+	(*parts)[at].ranks = append((*parts)[at].ranks, l)
 	return l
 }
 
-// linesOf is the histogram that a _sum or _count line belongs to, nil for none.
-func (b *builder) linesOf(hists *grouped[[]histPart], i int) *rawLines {
-	k, text, number := b.place(i)
-	if hists.all[k] == nil {
-		return nil
-	}
-	for _, p := range *hists.all[k] {
-		for _, l := range p.ranks {
-			if p.key == text && l.number == number {
-				return l
-			}
-		}
-	}
-	return nil
+// find is the histogram that a _sum or _count line belongs to, nil for none.
+func (h histsOf) find(k key, text string, number int) *rawLines {
+	return h.lines[slot{k, text, number}]
 }
 
 func isBucket(s *expo.Series) bool {
@@ -176,7 +176,7 @@ func (l *rawLines) tidy(p *expo.Page) {
 	if p.Bad == 0 && slices.ContainsFunc(l.buckets, here) {
 		l.buckets = slices.DeleteFunc(l.buckets, func(c bucket) bool { return !here(c) })
 	}
-	slices.SortFunc(l.buckets, func(a, c bucket) int { return cmp.Compare(a.bound, c.bound) })
+	slices.SortStableFunc(l.buckets, func(a, c bucket) int { return cmp.Compare(a.bound, c.bound) })
 }
 
 // bounds are the finite ones.
@@ -190,13 +190,13 @@ func (l *rawLines) bounds() []float64 {
 	return all
 }
 
+// row is the bucket line of a bound, by its place: tidy has sorted them.
 func (l *rawLines) row(bound float64) int {
-	for _, c := range l.buckets {
-		if c.bound == bound {
-			return c.row
-		}
+	at, found := slices.BinarySearchFunc(l.buckets, bound, func(c bucket, x float64) int { return cmp.Compare(c.bound, x) })
+	if !found {
+		return none
 	}
-	return none
+	return l.buckets[at].row
 }
 
 // mean builds a histogram without buckets out of two counters.
