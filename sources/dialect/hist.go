@@ -230,10 +230,11 @@ func (h *histRow) here(p *expo.Page) bool {
 	}
 	found := false
 	for _, ranks := range h.parts {
-		if linesHere(p, ranks) != nil {
+		switch {
+		case linesHere(p, ranks) != nil:
 			found = true
-		} else if p.Bad > 0 {
-			return false
+		case p.Bad > 0 || slices.ContainsFunc(ranks, func(l histLines) bool { return l.seen(p) }):
+			return false // lost, or no number: nobody knows what it counts now
 		}
 	}
 	return found
@@ -296,20 +297,28 @@ func (h *histRow) readBuckets(p *expo.Page, total float64, out *model.Buckets) {
 	}
 }
 
-// linesHere is the lowest rank that stands on the page, nil for none.
+// linesHere is the lowest rank that counts something on the page, nil for none.
 func linesHere(p *expo.Page, ranks []histLines) *histLines {
 	for i := range ranks {
 		l := &ranks[i]
-		if last := l.buckets[len(l.buckets)-1]; last != none && p.Seen[last] || l.count != none && p.Seen[l.count] {
+		if valueOf(p, l.inf()).OK() || valueOf(p, l.count).OK() {
 			return l
 		}
 	}
 	return nil
 }
 
+// inf is the row of the +Inf bucket.
+func (l *histLines) inf() int { return l.buckets[len(l.buckets)-1] }
+
+// seen reports whether the lines that count stand on the page, number or not.
+func (l *histLines) seen(p *expo.Page) bool {
+	return l.inf() != none && p.Seen[l.inf()] || l.count != none && p.Seen[l.count]
+}
+
 // n is the number of observations, and whether the lines that say so agree.
 func (l *histLines) n(p *expo.Page) (n float64, whole bool) {
-	inf, count := valueOf(p, l.buckets[len(l.buckets)-1]), valueOf(p, l.count)
+	inf, count := valueOf(p, l.inf()), valueOf(p, l.count)
 	switch {
 	case !inf.OK():
 		return count.Value, false

@@ -369,3 +369,32 @@ func BenchmarkRead(b *testing.B) {
 		})
 	}
 }
+
+// A count that is no number is unknown, not 0: whoever read 0 would see a
+// restart on this page and the whole life of the server on the next.
+func TestCountThatIsNoNumberIsNotZero(t *testing.T) {
+	page := func(n0, n1 string) string {
+		body := "# TYPE vllm:time_to_first_token_seconds histogram\n"
+		for engine, n := range []string{n0, n1} {
+			for _, le := range [][2]string{{"1", "5"}, {"+Inf", n}} {
+				body += fmt.Sprintf("vllm:time_to_first_token_seconds_bucket{engine=\"%d\",model_name=\"m\",le=%q} %s\n", engine, le[0], le[1])
+			}
+		}
+		return body
+	}
+	p := newPoller(t)
+	for _, step := range []struct {
+		n0, n1 string
+		want   []float64
+	}{
+		{"9", "7", []float64{9, 7}}, {"NaN", "8", []float64{8}}, {"10", "8", []float64{10, 8}},
+	} {
+		var got []float64
+		for _, s := range p.poll(page(step.n0, step.n1)).of(model.TTFT) {
+			got = append(got, s.Hist.N())
+		}
+		if !slices.Equal(got, step.want) {
+			t.Errorf("%s and %s: read %v, want %v", step.n0, step.n1, got, step.want)
+		}
+	}
+}
