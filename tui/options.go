@@ -54,6 +54,7 @@ type Position struct {
 	Speed      float64
 	Paused     bool
 	Ended      bool
+	Damaged    bool // part of the recording up to here could not be read
 }
 
 // How often the newest frame is looked for. Ten a second is as often as frames

@@ -101,7 +101,7 @@ func (m *Model) status(f *model.Frame) panes.Status {
 	}
 	if m.opt.Replay != nil {
 		p := m.opt.Replay.Position()
-		s.Replay, s.Paused, s.AtEnd, s.Speed = true, p.Paused, p.Ended, p.Speed
+		s.Replay, s.Paused, s.AtEnd, s.Speed, s.Damaged = true, p.Paused, p.Ended, p.Speed, p.Damaged
 		s.Position, s.Length = p.At.Truncate(time.Second), p.Length.Truncate(time.Second)
 		return s
 	}

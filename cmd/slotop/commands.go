@@ -66,9 +66,9 @@ func targetHelp() string {
 }
 
 func (a *app) pollFlags(c *cobra.Command) {
-	c.Flags().DurationVar(&a.flags.every, "every", 0, "poll interval (default: 1s, longer for many targets; 10s between saved pages)")
-	c.Flags().DurationVar(&a.flags.timeout, "timeout", 0, "time-out of one poll (default: the interval, 1s to 5s)")
-	c.Flags().DurationVar(&a.flags.window, "window", 0, "span of every rate and percentile (default 60s)")
+	c.Flags().Var(span(&a.flags.every, minEvery, maxEvery), "every", "poll interval (default: 1s, longer for many targets; 10s between saved pages)")
+	c.Flags().Var(span(&a.flags.timeout, 10*time.Millisecond, maxEvery), "timeout", "time-out of one poll (default: the interval, 1s to 5s)")
+	c.Flags().Var(span(&a.flags.window, fleet.MinWindow, fleet.MaxWindow), "window", "span of every rate and percentile (default 60s)")
 }
 
 func (a *app) screenFlags(c *cobra.Command) {
@@ -127,10 +127,10 @@ func (a *app) snapshotCommand() *cobra.Command {
 		RunE:    a.action(cobra.ArbitraryArgs, a.snapshot),
 	}
 	a.pollFlags(c)
-	c.Flags().DurationVar(&a.flags.forTime, "for", 0, "how long to poll; saved pages and demo: how far to play")
+	c.Flags().Var(span(&a.flags.forTime, time.Millisecond, maxFor), "for", "how long to poll; saved pages and demo: how far to play")
 	c.Flags().StringVarP(&a.flags.output, "output", "o", "text", "text or json")
 	c.Flags().BoolVar(&a.flags.frames, "frames", false, "print every frame, not only the last")
-	c.Flags().IntVar(&a.flags.width, "width", 0, "columns of the text (default: the terminal's, or 100)")
+	c.Flags().Var(columns(&a.flags.width), "width", "columns of the text (default: the terminal's, or 100)")
 	c.Flags().BoolVar(&a.flags.ascii, "ascii", false, "ASCII characters only")
 	return c
 }
@@ -144,8 +144,8 @@ func (a *app) recordCommand() *cobra.Command {
 	}
 	a.pollFlags(c)
 	c.Flags().StringVarP(&a.flags.file, "output", "o", "", "the tape to write; it must not exist")
-	c.Flags().DurationVar(&a.flags.forTime, "for", 0, "how long to record (default: until interrupted)")
-	c.Flags().Int64Var(&a.flags.limit, "limit", 0, "largest size in bytes (default 1 GiB)")
+	c.Flags().Var(span(&a.flags.forTime, time.Millisecond, maxFor), "for", "how long to record (default: until interrupted)")
+	c.Flags().Var(size(&a.flags.limit), "limit", "largest size in bytes (default 1 GiB)")
 	return c
 }
 
@@ -157,8 +157,8 @@ func (a *app) replayCommand() *cobra.Command {
 		RunE:    a.action(cobra.ExactArgs(1), a.replay),
 	}
 	a.screenFlags(c)
-	c.Flags().DurationVar(&a.flags.window, "window", 0, "span of every rate and percentile (default: as recorded)")
-	c.Flags().Float64Var(&a.flags.speed, "speed", 1, "times real time, 0.1 to 1000")
+	c.Flags().Var(span(&a.flags.window, fleet.MinWindow, fleet.MaxWindow), "window", "span of every rate and percentile (default: as recorded)")
+	c.Flags().Var(factor(&a.flags.speed, minSpeed, maxSpeed), "speed", "times real time, 0.1 to 1000")
 	return c
 }
 
@@ -251,36 +251,17 @@ func (a *app) settings() (settings, error) {
 		ascii:   a.flags.ascii || file.ASCII,
 		mouse:   a.flags.mouse || file.Mouse,
 	}
-	return s, errors.Join(a.flags.check(), s.check())
-}
-
-// check refuses values that no command could mean.
-func (f flags) check() error {
-	switch {
-	case f.forTime < 0:
-		return usageError(fmt.Errorf("--for %v: must be positive", f.forTime))
-	case f.limit < 0:
-		return usageError(fmt.Errorf("--limit %d: must be positive", f.limit))
-	case f.speed != 0 && (f.speed < minSpeed || f.speed > maxSpeed):
-		return usageError(fmt.Errorf("--speed %v: from %v to %v", f.speed, minSpeed, maxSpeed))
-	}
-	return nil
+	return s, nil
 }
 
 // minEvery keeps slotop from being the load it measures.
 const minEvery = 200 * time.Millisecond
 
-func (s settings) check() error {
-	switch {
-	case s.every != 0 && s.every < minEvery: // negative ones too
-		return usageError(fmt.Errorf("--every %v: at least %v, or slotop becomes the load", s.every, minEvery))
-	case s.timeout < 0:
-		return usageError(fmt.Errorf("--timeout %v: must be positive", s.timeout))
-	case s.window < fleet.MinWindow || s.window > fleet.MaxWindow:
-		return usageError(fmt.Errorf("--window %v: from %v to %v", s.window, fleet.MinWindow, fleet.MaxWindow))
-	}
-	return nil
-}
+// Nobody polls less than once an hour, or plays more than a month at once.
+const (
+	maxEvery = time.Hour
+	maxFor   = 31 * 24 * time.Hour
+)
 
 func first[T comparable](values ...T) T {
 	var zero T

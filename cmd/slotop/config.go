@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,6 +15,8 @@ import (
 	"github.com/adrg/xdg"
 	"github.com/prometheus/common/config"
 	"go.yaml.in/yaml/v4"
+
+	"slotop/model/fleet"
 )
 
 // fileConfig is the configuration file. Flags override it; unknown keys are
@@ -28,6 +31,8 @@ type fileConfig struct {
 	Mouse   bool                     `yaml:"mouse"`
 	HTTP    *config.HTTPClientConfig `yaml:"http"` // keys, TLS, headers and proxy for every target
 	Targets []fileTarget             `yaml:"targets"`
+
+	themeAt string // where the theme is named, for messages
 }
 
 // fileTarget is one row of targets.
@@ -63,19 +68,20 @@ func loadConfig(path string) (fileConfig, error) {
 	if !named {
 		path = filepath.Join(configDir(), "config.yaml")
 	}
-	info, err := os.Stat(path)
+	f, err := openRegular(path)
 	if errors.Is(err, fs.ErrNotExist) && !named {
 		return fileConfig{}, nil
 	}
 	if err != nil {
 		return fileConfig{}, fmt.Errorf("read the configuration: %w", err)
 	}
-	if info.Size() > maxConfig {
-		return fileConfig{}, fmt.Errorf("read the configuration %s: %d bytes, more than %d", path, info.Size(), maxConfig)
-	}
-	text, err := os.ReadFile(path)
+	defer func() { _ = f.Close() }()
+	text, err := io.ReadAll(io.LimitReader(f, maxConfig+1))
 	if err != nil {
 		return fileConfig{}, fmt.Errorf("read the configuration: %w", err)
+	}
+	if len(text) > maxConfig {
+		return fileConfig{}, fmt.Errorf("read the configuration %s: more than %d bytes", path, maxConfig)
 	}
 	return parseConfig(path, text)
 }
@@ -102,6 +108,22 @@ func parseConfig(path string, text []byte) (fileConfig, error) {
 	}
 	if err := root.Load(&c, yaml.WithKnownFields()); err != nil {
 		return c, at.place(err)
+	}
+	for _, d := range []struct {
+		key         string
+		v           duration
+		least, most time.Duration
+	}{
+		{"every", c.Every, minEvery, maxEvery},
+		{"window", c.Window, fleet.MinWindow, fleet.MaxWindow},
+	} {
+		if v := time.Duration(d.v); v != 0 && (v < d.least || v > d.most) {
+			n := child(root, d.key)
+			return c, at.say(n.Line, n.Column, fmt.Sprintf("%s %v: from %v to %v", d.key, v, d.least, d.most))
+		}
+	}
+	if n := child(root, "theme"); n != nil {
+		c.themeAt = fmt.Sprintf("%s:%d:%d: ", path, n.Line, n.Column)
 	}
 	for i, t := range c.Targets {
 		if t.Address == "" {

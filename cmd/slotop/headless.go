@@ -154,7 +154,7 @@ func (a *app) poll(ctx context.Context, s settings, opened []sources.Opened, mos
 
 // snapshotTape folds a tape to its end.
 func (a *app) snapshotTape(path string, each func(*model.Frame) error) error {
-	p := newPlayer(func() (io.ReadCloser, error) { return os.Open(path) }, a.flags.window, 1, &mailbox{})
+	p := newPlayer(func() (io.ReadCloser, error) { return openTape(path) }, a.flags.window, 1, &mailbox{})
 	cur, err := p.rewind()
 	if err != nil {
 		return err

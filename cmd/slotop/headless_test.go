@@ -213,9 +213,16 @@ func TestUsage(t *testing.T) {
 	}{
 		{[]string{"snapshot"}, []string{"no target", "slotop demo"}},
 		{[]string{"snapshot", "-o", "xml", "demo"}, []string{"-o xml", "text or json"}},
-		{[]string{"snapshot", "--every", "1ms", "demo"}, []string{"--every 1ms", "200ms"}},
-		{[]string{"snapshot", "--for", "-5s", "demo"}, []string{"--for -5s"}},
-		{[]string{"snapshot", "--window", "1s", "demo"}, []string{"--window 1s"}},
+		{[]string{"snapshot", "--every", "1ms", "demo"}, []string{"--every", "200ms"}},
+		{[]string{"snapshot", "--for", "-5s", "demo"}, []string{"--for"}},
+		{[]string{"snapshot", "--window", "1s", "demo"}, []string{"--window"}},
+		{[]string{"snapshot", "--window", "0", "demo"}, []string{"--window", "from 5s"}},
+		{[]string{"snapshot", "--width", "-5", "demo"}, []string{"--width", "from 20"}},
+		{[]string{"snapshot", "--timeout", "0s", "demo"}, []string{"--timeout"}},
+		{[]string{"snapshot", "--every", "2562047h", "demo:S1"}, []string{"--every", "1h"}},
+		{[]string{"snapshot", "--config", "/dev/zero", "demo"}, []string{"not a regular file"}},
+		{[]string{"snapshot", "/dev/null.tape"}, []string{"no such file"}},
+		{[]string{"replay", "--speed", "NaN", "x.tape"}, []string{"--speed", "0.1"}},
 		{[]string{"snapshot", "--evry", "1s", "demo"}, []string{"unknown flag: --evry", "slotop snapshot --help"}},
 		{[]string{"--every"}, []string{"needs an argument: --every"}},
 		{[]string{"snapshot", "nvml:"}, []string{"nvml"}},
@@ -226,7 +233,7 @@ func TestUsage(t *testing.T) {
 		{[]string{"snapshot", "demo:S1?at=soon"}, []string{"soon"}},
 		{[]string{"record", "demo"}, []string{"-o FILE.tape"}},
 		{[]string{"record", "-o", "x.tape", "demo"}, []string{"--for"}},
-		{[]string{"record", "-o", "x.tape", "--limit", "-1", "demo"}, []string{"--limit -1"}},
+		{[]string{"record", "-o", "x.tape", "--limit", "-1", "demo"}, []string{"--limit"}},
 		{[]string{"replay"}, []string{"accepts 1 arg"}},
 		{[]string{"demo", "S1", "S2"}, []string{"accepts at most 1 arg"}},
 		{[]string{"config"}, []string{"config check"}},
@@ -357,7 +364,7 @@ func TestDamagedTape(t *testing.T) {
 		t.Fatal(err)
 	}
 	headless(t, "snapshot", other).refuses(t, exitFailed, "not a slotop tape")
-	headless(t, "snapshot", filepath.Join(dir, "none.tape")).refuses(t, exitFailed, "none.tape")
+	headless(t, "snapshot", filepath.Join(dir, "none.tape")).refuses(t, exitUsage, "none.tape")
 }
 
 // TestWatchSaved: saved pages and tapes on the screen, and what a damaged one

@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log"
 	"os"
 
 	"charm.land/fang/v2"
@@ -29,6 +30,8 @@ type app struct {
 }
 
 func run(args []string, in, out, errOut *os.File) int {
+	// Libraries that log would write over the screen; what matters reaches us as errors.
+	log.SetOutput(io.Discard)
 	a := &app{in: in, out: out, err: errOut, screen: out}
 	root := a.rootCommand()
 	root.SetArgs(args)

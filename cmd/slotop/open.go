@@ -126,7 +126,7 @@ func (a *app) checkConfig(ctx context.Context, args []string) error {
 		return usageError(err)
 	}
 	if _, err := set.Find(s.theme); s.theme != "" && err != nil {
-		return usageError(err)
+		return usageError(fmt.Errorf("%s%w", s.file.themeAt, err))
 	}
 	if len(s.file.Targets) > 0 {
 		_, opened, err := a.open(ctx, nil)

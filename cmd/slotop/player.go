@@ -39,7 +39,7 @@ type place struct {
 	speed     float64
 	paused    bool
 	ended     bool
-	trouble   *tape.DamageError // what was lost, known at the end of the tape
+	trouble   *tape.DamageError // what was lost up to here
 }
 
 func newPlayer(open func() (io.ReadCloser, error), window time.Duration, speed float64, box *mailbox) *player {
@@ -155,7 +155,6 @@ func (p *player) run(ctx context.Context, total time.Duration) error {
 			if !errors.As(err, &damage) {
 				return err
 			}
-			p.update(func(pl *place) { pl.trouble = damage })
 		}
 		p.publish(cur)
 	}
@@ -191,6 +190,9 @@ func (p *player) publish(cur *cursor) {
 	}
 	p.update(func(pl *place) {
 		pl.at = cur.at - cur.start
+		if lost := cur.reader.Lost(); lost != nil {
+			pl.trouble = lost
+		}
 		pl.ended = cur.next == nil
 	})
 }
@@ -283,7 +285,7 @@ func (p *player) Speed(factor float64) {
 // Position is where the replay stands.
 func (p *player) Position() tui.Position {
 	pl := p.now()
-	return tui.Position{At: pl.at, Length: pl.total, Speed: pl.speed, Paused: pl.paused, Ended: pl.ended}
+	return tui.Position{At: pl.at, Length: pl.total, Speed: pl.speed, Paused: pl.paused, Ended: pl.ended, Damaged: pl.trouble != nil}
 }
 
 // setWindow folds again with another window, up to where the replay stands.
@@ -296,4 +298,13 @@ func (p *player) setWindow(w time.Duration) {
 		}
 		return cur.fold(at)
 	})
+}
+
+// openTape opens a recording. A name that leads nowhere is the caller's mistake.
+func openTape(path string) (io.ReadCloser, error) {
+	f, err := openRegular(path)
+	if err != nil {
+		return nil, usageError(fmt.Errorf("open the tape: %w", err))
+	}
+	return f, nil
 }

@@ -176,7 +176,7 @@ func TestPlayerDamage(t *testing.T) {
 		}
 		p.Seek(0) // and what is left of it can still be played
 		p.Pause(true)
-		p.at(0, tui.Position{Paused: true})
+		p.at(0, tui.Position{Paused: true, Damaged: true})
 	})
 }
 

@@ -7,11 +7,13 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
 	"golang.org/x/term"
 )
 
@@ -54,6 +56,9 @@ const (
 // write. What there is the screen's own tick decides.
 const framesPerSecond = 30
 
+// withoutColour are terminals that the colour library takes for coloured ones.
+var withoutColour = []string{"vt52", "vt100", "vt102", "vt220", "vt320"}
+
 // show runs the model on the terminal until it ends and says why it ended: nil
 // after a quit, otherwise the reason. beside runs next to it, and a panic in it
 // ends the screen too.
@@ -64,8 +69,14 @@ func (t *terminal) show(ctx context.Context, m tea.Model, beside func(context.Co
 	t.up = make(chan struct{})
 	t.outlet = newOutlet(t.out, func(error) { t.end(errHungUp, "") })
 	defer t.outlet.stop()
-	t.program = tea.NewProgram(guarded{m, t}, tea.WithContext(ctx), tea.WithInput(t.in), tea.WithOutput(t.outlet),
-		tea.WithoutSignalHandler(), tea.WithFPS(framesPerSecond), tea.WithFilter(t.filter))
+	opts := []tea.ProgramOption{
+		tea.WithContext(ctx), tea.WithInput(t.in), tea.WithOutput(t.outlet),
+		tea.WithoutSignalHandler(), tea.WithFPS(framesPerSecond), tea.WithFilter(t.filter),
+	}
+	if slices.Contains(withoutColour, os.Getenv("TERM")) {
+		opts = append(opts, tea.WithColorProfile(colorprofile.ASCII))
+	}
+	t.program = tea.NewProgram(guarded{m, t}, opts...)
 	defer t.watchSignals(ctx)()
 	defer t.watchHangUp()()
 

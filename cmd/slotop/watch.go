@@ -78,7 +78,7 @@ func (a *app) replay(ctx context.Context, args []string) error {
 		return err
 	}
 	s.window = a.flags.window // as recorded, unless asked for
-	return a.play(ctx, s, func() (io.ReadCloser, error) { return os.Open(args[0]) })
+	return a.play(ctx, s, func() (io.ReadCloser, error) { return openTape(args[0]) })
 }
 
 // play is the screen over a tape.

@@ -40,7 +40,7 @@ var progress = map[model.Signal]bool{
 
 // progressed compares the page with what was counted before it: whether any work
 // got done, and whether the page can tell at all.
-func (t *target) progressed() (moved, tells bool) {
+func (t *target) progressed(restarted bool) (moved, tells bool) {
 	last := t.counters.Last()
 	for _, sl := range t.cols.slots {
 		col := sl.countColumn()
@@ -49,7 +49,7 @@ func (t *target) progressed() (moved, tells bool) {
 		}
 		tells = true
 		before := 0.0
-		if col < len(last) && !math.IsNaN(last[col]) {
+		if !restarted && col < len(last) && !math.IsNaN(last[col]) {
 			before = last[col]
 		}
 		moved = moved || t.row[col] != before

@@ -24,8 +24,8 @@ func staleAfter(every time.Duration) time.Duration {
 
 // noteMovement keeps how long no work got done. A page that cannot tell never
 // makes a target stalled.
-func (t *target) noteMovement(at model.Instant) {
-	moved, tells := t.progressed()
+func (t *target) noteMovement(at model.Instant, restarted bool) {
+	moved, tells := t.progressed(restarted)
 	if moved || !tells || t.good == 1 {
 		t.still, t.moved = 0, at
 		return

@@ -88,7 +88,7 @@ func (t *target) take(at model.Instant, b *model.Batch, flowName func(string) st
 	t.readSamples(b)
 	t.refused = b.Dropped + t.cols.dropped
 	restarted := t.restarted()
-	t.noteMovement(at)
+	t.noteMovement(at, restarted)
 	t.accumulate(at, restarted)
 	t.clean = t.clean && b.BadLines == 0 && b.Dropped == 0
 	if keep := t.cols.forget(t.good); keep != nil {

@@ -78,10 +78,19 @@ func (r *Reader) Next() (model.Input, error) {
 		}
 		r.lose(errMalformed, r.size)
 	}
-	if r.damage.Segments > 0 {
-		return model.Input{}, &r.damage
+	if lost := r.Lost(); lost != nil {
+		return model.Input{}, lost
 	}
 	return model.Input{}, io.EOF
+}
+
+// Lost is what could not be read so far, nil when nothing is missing.
+func (r *Reader) Lost() *DamageError {
+	if r.damage.Segments == 0 {
+		return nil
+	}
+	lost := r.damage
+	return &lost
 }
 
 // Close frees the decompressor. It does not close the file.

@@ -21,6 +21,7 @@ type Status struct {
 	Speed    float64
 	Paused   bool
 	AtEnd    bool
+	Damaged  bool // part of the recording is lost
 }
 
 // Header is the first line: what is watched, whether it is live, and when.
@@ -37,6 +38,9 @@ func (h Header) Render(f *model.Frame, size layout.Size, look Look) string {
 	left := []part{say(4, themes.Strong, "slotop")}
 	if f.Simulated {
 		left = append(left, say(0, themes.Warn, "SIMULATED"))
+	}
+	if h.Status.Damaged {
+		left = append(left, say(0, themes.Breach, "TAPE DAMAGED"))
 	}
 	left = append(left, say(6, themes.Muted, h.watched(f)))
 	right := h.mode(look)
@@ -121,7 +125,7 @@ func (h Header) replay(look Look) []part {
 	if s.Speed > 0 && s.Speed != 1 && !s.AtEnd {
 		how = strings.TrimSpace(how + " " + fmt.Sprintf("%s%g", look.pick("×", "x"), s.Speed))
 	}
-	return []part{say(0, themes.Strong, "REPLAY"), say(2, themes.Text, place), say(4, themes.Warn, how)}
+	return []part{say(0, themes.Strong, "REPLAY"), say(1, themes.Text, place), say(2, themes.Warn, how)}
 }
 
 // clockSpan writes a length of time as h:mm:ss or mm:ss: a position is read like
