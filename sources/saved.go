@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -67,6 +66,11 @@ func openPages(_ context.Context, spec Spec) ([]Opened, error) {
 		return openDirectory(spec)
 	}
 	files := append([]string{spec.Address}, spec.More...)
+	for _, f := range files {
+		if irregular := (*IrregularError)(nil); errors.As(regular(f), &irregular) {
+			return nil, usage(f, irregular.What+", not a regular file", "save its content to one")
+		}
+	}
 	return []Opened{openRow(spec.Options, filepath.Clean(spec.Address), rowName(files), files)}, nil
 }
 
@@ -234,7 +238,7 @@ func (p *pages) Poll(ctx context.Context) (model.Batch, error) {
 	if name == "" {
 		return model.Batch{}, errNoPage
 	}
-	f, err := os.Open(name)
+	f, err := OpenFile(name)
 	if err != nil {
 		return model.Batch{}, fileFault(err)
 	}
@@ -251,7 +255,10 @@ func fileFault(err error) error {
 		return fault
 	}
 	kind := model.Malformed
+	irregular := (*IrregularError)(nil)
 	switch {
+	case errors.As(err, &irregular):
+		kind = model.UnsupportedPage
 	case errors.Is(err, fs.ErrNotExist):
 		kind = model.NotFound
 	case errors.Is(err, fs.ErrPermission):

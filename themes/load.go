@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"image/color"
+	"io"
 	"io/fs"
 	"path"
 	"regexp"
@@ -54,12 +55,12 @@ func (s *Set) addFile(fsys fs.FS, name string) error {
 	if err != nil {
 		return fmt.Errorf("read theme: %w", err)
 	}
-	if info.Size() > maxFile {
-		return fmt.Errorf("read theme %s: %d bytes, more than %d", name, info.Size(), maxFile)
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("read theme %s: it is no regular file", name)
 	}
-	data, err := fs.ReadFile(fsys, name)
+	data, err := readFile(fsys, name)
 	if err != nil {
-		return fmt.Errorf("read theme: %w", err)
+		return fmt.Errorf("read theme %s: %w", name, err)
 	}
 	t, err := parse(name, data)
 	if err != nil {
@@ -67,6 +68,21 @@ func (s *Set) addFile(fsys fs.FS, name string) error {
 	}
 	s.put(t)
 	return nil
+}
+
+// readFile checks the size while reading: what a file says of its own may be
+// out of date.
+func readFile(fsys fs.FS, name string) ([]byte, error) {
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err == nil && len(data) > maxFile {
+		err = fmt.Errorf("it is larger than %d bytes", maxFile)
+	}
+	return data, err
 }
 
 // document is a theme file.

@@ -213,3 +213,15 @@ func TestContrastKnownPairs(t *testing.T) {
 		}
 	}
 }
+
+func TestFilesThatAreNoThemes(t *testing.T) {
+	for want, file := range map[string]*fstest.MapFile{
+		"no regular file":         {Mode: fs.ModeNamedPipe},
+		"larger than 65536 bytes": {Data: []byte(small + strings.Repeat("# more\n", 10_000))},
+	} {
+		err := (&Set{}).AddDir(fstest.MapFS{"dusk.yaml": file})
+		if err == nil || !strings.Contains(err.Error(), "dusk.yaml") || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}

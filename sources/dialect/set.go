@@ -3,7 +3,9 @@ package dialect
 import (
 	"cmp"
 	"embed"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"slices"
@@ -62,9 +64,9 @@ func (s *Set) AddDir(fsys fs.FS) error {
 	specs := maps.Clone(s.specs)
 	from := map[string]string{}
 	for _, name := range names {
-		data, err := fs.ReadFile(fsys, name)
+		data, err := readFile(fsys, name)
 		if err != nil {
-			return fmt.Errorf("read dialect: %w", err)
+			return fmt.Errorf("read dialect %s: %w", name, err)
 		}
 		one, err := parse(name, data)
 		if err != nil {
@@ -84,6 +86,31 @@ func (s *Set) AddDir(fsys fs.FS) error {
 	s.specs, s.dialects = specs, dialects
 	s.layouts.forget()
 	return nil
+}
+
+// maxFile bounds a dialect file: a long one has 10 KiB.
+const maxFile = 1 << 20
+
+// readFile reads a regular file of a sensible size. The size is checked while
+// reading: what a file says of its own may be out of date.
+func readFile(fsys fs.FS, name string) ([]byte, error) {
+	info, err := fs.Stat(fsys, name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("it is no regular file")
+	}
+	f, err := fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err == nil && len(data) > maxFile {
+		err = fmt.Errorf("it is larger than %d bytes", maxFile)
+	}
+	return data, err
 }
 
 // resolveAll fills in what dialects share and puts the most specific first.
