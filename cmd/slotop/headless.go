@@ -165,7 +165,12 @@ func (a *app) snapshotTape(path string, each func(*model.Frame) error) error {
 		end = cur.start + a.flags.forTime
 	}
 	for cur.next != nil && (end < 0 || cur.next.At.Mono <= end) {
-		if err := cur.foldToTick(); err != nil {
+		err := cur.foldToTick()
+		var damage *tape.DamageError
+		if err != nil && !errors.As(err, &damage) {
+			return err
+		}
+		if err != nil {
 			fmt.Fprintf(a.err, "slotop: %v\n", err)
 		}
 		if f := cur.core.box.latest(); f != nil {

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"math"
+	"slices"
 
 	"slotop/model"
 )
@@ -31,11 +32,21 @@ func (t *target) accumulate(at model.Instant, restarted bool) {
 	t.ring.Push(at.Mono, t.counters.Total())
 }
 
-// progress is what moves only when work gets done. Look-ups, preemptions and the
-// like also rise while a wedged engine goes round in circles.
+// progress is what moves only when work gets done. Look-ups, preemptions and
+// rejections also rise while a wedged engine goes round in circles.
 var progress = map[model.Signal]bool{
-	model.OutputTokens: true, model.PromptTokens: true, model.Finished: true, model.Failed: true,
-	model.TTFT: true, model.ITL: true, model.TPOT: true, model.E2E: true, model.Decode: true, model.StepTokens: true,
+	model.OutputTokens: true, model.Finished: true, model.TTFT: true, model.ITL: true, model.TPOT: true,
+	model.E2E: true, model.Decode: true, model.StepTokens: true,
+}
+
+// isProgress: prompt tokens are work done, except where a server counts what
+// arrives: there they may count at arrival too.
+func (t *target) isProgress(s model.Signal) bool {
+	return progress[s] || s == model.PromptTokens && !t.exports(model.Started)
+}
+
+func (t *target) exports(s model.Signal) bool {
+	return slices.ContainsFunc(t.cols.slots, func(sl *slot) bool { return sl.key.signal == s })
 }
 
 // progressed compares the page with what was counted before it: whether any work
@@ -44,7 +55,7 @@ func (t *target) progressed(restarted bool) (moved, tells bool) {
 	last := t.counters.Last()
 	for _, sl := range t.cols.slots {
 		col := sl.countColumn()
-		if col < 0 || sl.seen != t.good || !progress[sl.key.signal] || math.IsNaN(t.row[col]) {
+		if col < 0 || sl.seen != t.good || !t.isProgress(sl.key.signal) || math.IsNaN(t.row[col]) {
 			continue
 		}
 		tells = true

@@ -46,7 +46,7 @@ func Reach(targets int) time.Duration {
 const maxWorkflows = 200
 
 // OtherWorkflow is the row that sums the workflows beyond the limit.
-const OtherWorkflow = "other"
+const OtherWorkflow = "(other)" // no model is called that
 
 // Fleet folds inputs into frames.
 type Fleet struct {
@@ -58,7 +58,6 @@ type Fleet struct {
 	flows   map[string]*workflow
 	started model.Instant
 	grid    grid
-	stray   int // batches of targets nobody declared
 }
 
 // New checks the configuration and returns a fold without any history.
@@ -119,8 +118,7 @@ func (f *Fleet) setWindow(w time.Duration) {
 func (f *Fleet) onBatch(at model.Instant, b *model.Batch) {
 	t := f.byID[b.Target]
 	if t == nil {
-		f.stray++
-		return
+		return // nobody declared it: no frame has a place for it
 	}
 	if b.Fault != nil {
 		t.fail(at, b)

@@ -218,3 +218,32 @@ func TestBoundsThatNeverStand(t *testing.T) {
 	}
 	near(t, "output", workflowNamed(t, f, "chat").Tokens.OutputPerSecond, 10)
 }
+
+// Arrivals and rejections go on while an engine hangs.
+func TestArrivalsAreNoProgress(t *testing.T) {
+	b := newBench(t, 5*time.Second, "a")
+	var f *model.Frame
+	for i := range 30 {
+		f = b.round(gauge(model.Waiting, 7), counter(model.OutputTokens, 500), counter(model.Started, float64(i)),
+			counter(model.PromptTokens, float64(100*i)), counter(model.Failed, float64(i)))
+	}
+	if f.Targets[0].State != model.Stalled {
+		t.Errorf("%s", f.Targets[0].State)
+	}
+}
+
+// Where no counter moves with the tokens, a long answer is no hang for a while,
+// and nothing is said of tokens that nobody counts.
+func TestFirstTokensOnly(t *testing.T) {
+	b := newBench(t, 5*time.Second, "a")
+	var f *model.Frame
+	for i := range 30 {
+		f = b.round(gauge(model.Running, 2), histogram(model.TTFT, []float64{1}, []float64{3, 3}, 1))
+		if want := 5*i >= 120; (f.Targets[0].State == model.Stalled) != want {
+			t.Errorf("after %d s: %s", 5*i, f.Targets[0].State)
+		}
+	}
+	if len(f.Alerts) != 1 || strings.Contains(f.Alerts[0].Text, "tok/s") {
+		t.Errorf("alerts %+v", f.Alerts)
+	}
+}

@@ -124,9 +124,17 @@ func (t *target) alert(at model.Instant) (model.AlertView, bool) {
 		Target: model.Text(t.spec.Name),
 		State:  "firing",
 		Since:  t.since,
-		Text: fmt.Sprintf("no progress: %s running, %s waiting, 0 tok/s for %d s",
-			whole(t.view.Running), whole(t.view.Waiting), int(at.Sub(t.since).Seconds())),
+		Text: fmt.Sprintf("no progress: %s running, %s waiting%s for %d s",
+			whole(t.view.Running), whole(t.view.Waiting), t.tokens(), int(at.Sub(t.since).Seconds())),
 	}, true
+}
+
+// tokens says that none came, where the server counts them.
+func (t *target) tokens() string {
+	if !t.exports(model.OutputTokens) {
+		return ""
+	}
+	return ", 0 tok/s"
 }
 
 func whole(r model.Reading) string {

@@ -228,12 +228,17 @@ func (t *target) onlyModel() string {
 	return ""
 }
 
-// countsAtEnd reports whether the engine's token counters stand still while a
-// request runs, so that a long answer looks like no progress.
+// countsAtEnd reports whether no counter moves with every token, so that a long
+// answer looks like no progress.
 func (t *target) countsAtEnd() bool {
-	if t.about == nil {
-		return false
+	for _, s := range []model.Signal{model.OutputTokens, model.ITL, model.StepTokens} {
+		if t.exports(s) && !t.atFinish(s) {
+			return false
+		}
 	}
-	i := slices.IndexFunc(t.about.Meanings, func(m model.Meaning) bool { return m.Signal == model.OutputTokens })
-	return i >= 0 && t.about.Meanings[i].AtFinish
+	return true
+}
+
+func (t *target) atFinish(s model.Signal) bool {
+	return t.about != nil && slices.ContainsFunc(t.about.Meanings, func(m model.Meaning) bool { return m.Signal == s && m.AtFinish })
 }

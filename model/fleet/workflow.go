@@ -326,6 +326,9 @@ func nearness(v *model.WorkflowView, o model.ObjectiveView) float64 {
 	if d == nil {
 		return 0
 	}
+	if d.P95.Open {
+		return d.P95.Lo.Value / o.MaxS
+	}
 	return d.P95.Value.Value / o.MaxS
 }
 

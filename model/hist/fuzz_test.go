@@ -72,28 +72,6 @@ func FuzzMerge(f *testing.F) {
 	})
 }
 
-func FuzzSince(f *testing.F) {
-	f.Add([]byte{0xff, 1, 2, 3}, []byte{0xff, 1, 2, 4})
-	f.Add([]byte{0xff, 9, 9, 9}, []byte{0x0f, 1, 2, 4})
-	f.Fuzz(func(t *testing.T, x, y []byte) {
-		prev, now := decode(x), decode(y)
-		d, reset := now.Since(prev)
-		if bool(reset) && !same(d, now) {
-			t.Errorf("after a reset %+v is not %+v", d, now)
-		}
-		if !slices.IsSorted(d.Cum) || len(d.Cum) > 0 && d.Cum[0] < 0 || d.Sum.Value < 0 {
-			t.Errorf("negative or falling increase: %+v", d)
-		}
-		if d.N() > now.N() {
-			t.Errorf("increase %v of %v", d.N(), now.N())
-		}
-		sum, _ := Merge(now, prev)
-		if back, reset := sum.Since(prev); prev.N() > 0 && (bool(reset) || back.N() != now.N()) {
-			t.Errorf("(now+prev)-prev = %+v reset %v", back, reset)
-		}
-	})
-}
-
 // promQuantile is PromQL's classic rule, read from its definition: +Inf stands
 // for the last bucket, NaN for no answer.
 func promQuantile(q float64, h Hist) float64 {

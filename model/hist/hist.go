@@ -1,5 +1,5 @@
-// Package hist is bucket arithmetic on classic histograms: the increase between
-// two scrapes, the merge of replicas, quantiles and shares with the interval the
+// Package hist is bucket arithmetic on classic histograms: the sum over replicas,
+// quantiles and shares, with the interval that the
 // buckets allow.
 //
 // It refuses to know more than the buckets do: it never averages percentiles,

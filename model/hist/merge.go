@@ -7,69 +7,6 @@ import (
 	"slotop/model"
 )
 
-// Reset reports that a counter fell: another process counts now, and everything
-// it shows is new.
-type Reset bool
-
-// noise is the relative difference below which a fall is the rounding of a
-// server that adds floats in another order, not a restart.
-const noise = 1e-12
-
-// Since is the increase from prev to h. A histogram is one object: when any
-// member of it fell, the whole of h is the increase. Where the bounds changed in
-// between, the increase is known on the common bounds only.
-//
-// After a reset, or with nothing before it, the result shares h's slices.
-func (h Hist) Since(prev Hist) (Hist, Reset) {
-	if prev.N() == 0 || len(h.Cum) == 0 {
-		return h, false
-	}
-	now, fidelity := h, max(h.Fidelity, prev.Fidelity)
-	if !sameBounds(h.Bounds, prev.Bounds) {
-		common := intersect(h.Bounds, prev.Bounds)
-		now, prev = h.on(common), prev.on(common)
-		fidelity = model.Coarse
-	}
-	if fellBelow(now, prev) {
-		return h, true
-	}
-	out := Hist{
-		Bounds:     now.Bounds,
-		Cum:        make([]float64, len(now.Cum)),
-		Sum:        difference(now.Sum, prev.Sum),
-		Incomplete: h.Incomplete || prev.Incomplete,
-		Repaired:   h.Repaired || prev.Repaired,
-		Fidelity:   fidelity,
-	}
-	for i, c := range now.Cum {
-		out.Cum[i] = max(0, c-prev.Cum[i])
-	}
-	// Two scrapes torn at different buckets leave an increase that falls.
-	out.raise()
-	return out, false
-}
-
-func fellBelow(now, prev Hist) bool {
-	for i, c := range now.Cum {
-		if fell(prev.Cum[i], c) {
-			return true
-		}
-	}
-	return now.Sum.OK() && prev.Sum.OK() && fell(prev.Sum.Value, now.Sum.Value)
-}
-
-func fell(prev, now float64) bool { return prev-now > noise*math.Abs(prev) }
-
-func difference(now, prev model.Reading) model.Reading {
-	if !now.OK() {
-		return now
-	}
-	if !prev.OK() {
-		return prev
-	}
-	return model.Of(max(0, now.Value-prev.Value))
-}
-
 // Merge adds two increases bucket by bucket. Unlike bounds meet on their
 // intersection and the result is Coarse. A side without observations adds
 // nothing, so its bounds do not blur the other side. The result has memory of

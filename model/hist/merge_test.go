@@ -7,63 +7,6 @@ import (
 	"slotop/model"
 )
 
-func TestSince(t *testing.T) {
-	a := build(nan, 1680, .1, 10)
-	b := build(nan, 35, .1, 12)
-	tests := []struct {
-		name      string
-		prev, now Hist
-		cum       []float64
-		sum       float64
-		reset     Reset
-	}{
-		{"nothing before", Hist{}, build(2, 3, 1, 2), []float64{2, 3}, 2, false},
-		{"growth", build(2, 3, 1, 2), build(5, 7, 1, 4), []float64{2, 4}, 3, false},
-		{"all members restart together", a, b, []float64{12, 35}, nan, true},
-		{"only the sum fell", build(9, 3, 1, 2), build(5, 7, 1, 4), []float64{4, 7}, 5, true},
-		{"only a bucket fell", build(2, 3, 1, 2), build(5, 7, 1, 1), []float64{1, 7}, 5, true},
-		{"rounding is no restart", build(1e6, 3, 1, 2), build(1e6-1e-7, 3, 1, 2), []float64{0, 0}, 0, false},
-		{"a sum only now", build(nan, 3, 1, 2), build(5, 7, 1, 4), []float64{2, 4}, nan, false},
-		{"from nothing, other bounds", build(0, 0, 2, 0), build(5, 7, 1, 4), []float64{4, 7}, 5, false},
-	}
-	for _, tt := range tests {
-		got, reset := tt.now.Since(tt.prev)
-		if reset != tt.reset || !slices.Equal(got.Cum, tt.cum) || !is(got.Sum, tt.sum) {
-			t.Errorf("%s: %v sum %v reset %v", tt.name, got.Cum, got.Sum, reset)
-		}
-		if got.Fidelity != model.Exact {
-			t.Errorf("%s: %v", tt.name, got.Fidelity)
-		}
-	}
-}
-
-// A window that spans a change of bounds uses the common bounds and says so.
-func TestSinceAcrossBounds(t *testing.T) {
-	prev := build(10, 20, .5, 10, 1, 12)
-	now := build(40, 50, .25, 8, .5, 18, 2, 44)
-	d, reset := now.Since(prev)
-	if bool(reset) || d.Fidelity != model.Coarse || !slices.Equal(d.Bounds, []float64{.5}) || !slices.Equal(d.Cum, []float64{8, 30}) || !is(d.Sum, 30) {
-		t.Errorf("%+v reset %v", d, reset)
-	}
-	fewer := build(4, 15, .25, 8, .5, 10, 2, 14)
-	if d, reset := fewer.Since(prev); !bool(reset) || len(d.Bounds) != 3 || d.Fidelity != model.Exact {
-		t.Errorf("a restart with other bounds: %+v reset %v", d, reset)
-	}
-}
-
-func TestSinceKeepsMarks(t *testing.T) {
-	prev, now := build(1, 2, 1, 1), build(2, 4, 1, 2)
-	prev.Incomplete, now.Repaired = true, true
-	if d, _ := now.Since(prev); !d.Incomplete || !d.Repaired {
-		t.Errorf("%+v", d)
-	}
-	// The bucket was ahead of the total in the second scrape only.
-	torn := build(2, 12, 1, 12)
-	if d, _ := torn.Since(build(1, 11, 1, 10)); !slices.Equal(d.Cum, []float64{2, 2}) || !d.Repaired {
-		t.Errorf("%+v", d)
-	}
-}
-
 // Fleet percentiles come from summed buckets; the mean of per-replica p99 values
 // (5.09 s here) answers no question.
 func TestFleetPercentiles(t *testing.T) {
