@@ -119,7 +119,7 @@ func TestConfigCheck(t *testing.T) {
 		{"unknown key", map[string]string{"config.yaml": "thme: dark\n"}, exitUsage, `config.yaml:1:1: unknown key "thme": did you mean theme?`},
 		{"unknown theme", map[string]string{"config.yaml": "theme: drak\n"}, exitUsage, "drak"},
 		{"bad target", map[string]string{"config.yaml": "targets:\n- address: localhost\n"}, exitUsage, `target "localhost": no port`},
-		{"short interval", map[string]string{"config.yaml": "every: 1ms\n"}, exitUsage, "at least 200ms"},
+		{"short interval", map[string]string{"config.yaml": "every: 1ms\n"}, exitUsage, "every 1ms: from 200ms"},
 		{"bad dialect", map[string]string{"dialects/mine.yaml": "engin: x\n"}, exitUsage, "mine.yaml:1"},
 		{"bad theme", map[string]string{"themes/mine.yaml": theme + "colours: 3\n"}, exitUsage, "mine.yaml"},
 	}

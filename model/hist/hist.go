@@ -1,6 +1,5 @@
 // Package hist is bucket arithmetic on classic histograms: the sum over replicas,
-// quantiles and shares, with the interval that the
-// buckets allow.
+// quantiles and shares, with the interval that the buckets allow.
 //
 // It refuses to know more than the buckets do: it never averages percentiles,
 // never puts a number on what lies beyond the last finite bucket, and gives no

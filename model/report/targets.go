@@ -30,7 +30,7 @@ func (p *page) targets(targets []model.TargetView) {
 	for i := range targets {
 		v := &targets[i]
 		p.row(t,
-			p.name(v.Name, t.name), stateWord(v.State), p.engine(v),
+			p.name(v.Name, t.name), targetWord(v), p.engine(v),
 			p.cell(v.RequestsPerSecond, unit.Rate),
 			p.quantile(v.TTFT, p95, !slices.Contains(v.Missing, model.TTFT)),
 			p.cell(v.Running, unit.Count), p.cell(v.Waiting, unit.Count),
@@ -67,7 +67,7 @@ func (p *page) engine(v *model.TargetView) string {
 func (p *page) target(v *model.TargetView) {
 	const indent = "  "
 	if v.State != model.Up && v.State != model.Idle && !v.Since.IsZero() {
-		p.sentence(indent, stateWord(v.State)+" since "+p.ago(v.Since))
+		p.sentence(indent, targetWord(v)+" since "+p.ago(v.Since))
 	}
 	p.fault(indent, v)
 	if v.FailedPolls > 0 {

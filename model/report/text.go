@@ -71,6 +71,15 @@ func counted(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
+// targetWord is the state of a target; one that does not answer as it should has
+// the word of its fault: a server that wants a key is not down.
+func targetWord(v *model.TargetView) string {
+	if v.State == model.Down && v.Fault != nil {
+		return strings.ReplaceAll(string(v.Fault.Kind), "_", " ")
+	}
+	return stateWord(v.State)
+}
+
 func stateWord(s model.State) string {
 	switch s {
 	case "":

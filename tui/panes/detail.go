@@ -199,7 +199,7 @@ func (s *sheet) dist(t *model.TargetView, signal model.Signal, d *model.Dist) {
 		ps = append(ps, say(1, themes.Warn, "since the server started"))
 	}
 	if d.Fidelity == model.Coarse {
-		ps = append(ps, say(5, themes.Muted, "replicas differ in buckets"))
+		ps = append(ps, say(5, themes.Muted, "common buckets only"))
 	}
 	s.fact(title, ps...)
 }

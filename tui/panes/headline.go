@@ -169,6 +169,9 @@ func undecidedWhy(w *model.WorkflowView, look Look) []part {
 		if o.Verdict != model.Undecided {
 			continue
 		}
+		if !o.Share.Lo.OK() && !o.Share.Hi.OK() {
+			return []part{say(0, themes.Text, metricTitle(o.Metric)+": nothing fresh is known")}
+		}
 		head := say(0, themes.Text, metricTitle(o.Metric)+": too few requests to judge")
 		if o.Share.Lo.Value < o.Target && o.Share.Hi.Value >= o.Target {
 			head = say(0, themes.Text, metricTitle(o.Metric)+": its bucket spans the promise")

@@ -76,11 +76,6 @@ func say(drop int, role themes.Role, text string) part {
 	return part{[]seg{{role, text}}, drop}
 }
 
-// labelled is a part such as "waiting 208".
-func labelled(drop int, label string, role themes.Role, value string) part {
-	return part{[]seg{{themes.Muted, label + " "}, {role, value}}, drop}
-}
-
 func (p part) width() int {
 	n := 0
 	for _, s := range p.segs {
