@@ -9,6 +9,16 @@ import (
 	"slotop/model/unit"
 )
 
+// widestState is the width of the longest state: cut, "not metrics" would read as
+// an objective that was not met.
+func widestState(targets []model.TargetView) int {
+	widest := 8
+	for i := range targets {
+		widest = max(widest, len(targetWord(&targets[i])))
+	}
+	return widest
+}
+
 // targets is one row a target, and below it what is out of the ordinary.
 func (p *page) targets(targets []model.TargetView) {
 	p.line("")
@@ -18,7 +28,7 @@ func (p *page) targets(targets []model.TargetView) {
 	}
 	t := p.table(
 		column{head: "TARGET"},
-		column{head: "STATE", min: 8, left: true},
+		column{head: "STATE", min: widestState(targets), left: true},
 		column{head: "ENGINE", min: p.widestEngine(targets), left: true, drop: 6},
 		column{head: "REQ/S", min: 5, drop: 3},
 		column{head: "TTFT p95", min: 8, drop: 1},
