@@ -100,7 +100,8 @@ func TestLabels(t *testing.T) {
 			t.Error("an odd number of arguments was taken")
 		}
 	}()
-	Labels("model")
+	odd := []string{"model"}
+	Labels(odd...)
 }
 
 func TestSignalsAreUnique(t *testing.T) {
