@@ -24,6 +24,7 @@ type page struct {
 	generation int           // of the scanner's page that plan and starts were made for
 	plan       *dialect.Plan // nil while no dialect claims the page
 	starts     processStart
+	started    float64        // Unix seconds, NaN while unknown
 	samples    []model.Sample // reused: a batch is valid until the next poll
 
 	note    string       // what the source itself has to say of the page
@@ -33,7 +34,7 @@ type page struct {
 }
 
 func newPage(opt Options) *page {
-	return &page{dialects: opt.Dialects, scanner: opt.lines.NewScanner(opt.Limits)}
+	return &page{dialects: opt.Dialects, scanner: opt.lines.NewScanner(opt.Limits), started: math.NaN()}
 }
 
 // read is one poll's page. started is the process start time in Unix seconds
@@ -54,11 +55,15 @@ func (p *page) read(ctx context.Context, body []byte, started float64) (model.Ba
 	if p.verdict != scanned.Verdict {
 		p.verdict, p.about = scanned.Verdict, nil
 	}
+	if math.IsNaN(started) {
+		started = p.starts.read(scanned)
+	}
+	p.noteStart(started)
 	p.samples = p.samples[:0]
 	if p.plan != nil {
 		p.samples = p.plan.Read(scanned, p.samples)
 	}
-	p.addStart(scanned, started)
+	p.addStart(started)
 	return model.Batch{
 		Samples:  p.samples,
 		About:    p.describe(scanned),
@@ -71,15 +76,32 @@ func (p *page) read(ctx context.Context, body []byte, started float64) (model.Ba
 // compile looks names up again. That is only needed when series appeared: an
 // index keeps its meaning within a generation.
 func (p *page) compile(scanned *expo.Page) {
-	p.generation, p.stale = scanned.Generation, false
+	before, starts := p.plan, findStart(scanned)
 	p.plan, p.about, p.from = p.dialects.Plan(scanned), nil, nil
-	p.starts = findStart(scanned)
+	if scanned.Generation == p.generation {
+		starts.known = p.starts.known
+		if p.plan != nil && before != nil {
+			p.plan.Continue(before)
+		}
+	}
+	p.generation, p.stale, p.starts = scanned.Generation, false, starts
 }
 
-func (p *page) addStart(scanned *expo.Page, started float64) {
-	if math.IsNaN(started) {
-		started = p.starts.read(scanned)
+// startJitter is what a start time may move by that is computed anew for each
+// page, from a clock and an age.
+const startJitter = 5
+
+// noteStart tells the plan when the process is another one.
+func (p *page) noteStart(started float64) {
+	if p.plan != nil && started > p.started+startJitter {
+		p.plan.Restarted()
 	}
+	if !math.IsNaN(started) {
+		p.started = started
+	}
+}
+
+func (p *page) addStart(started float64) {
 	if math.IsNaN(started) || slices.ContainsFunc(p.samples, isStart) {
 		return
 	}
@@ -187,10 +209,11 @@ func (p *page) fault(err error, body []byte) error {
 type processStart struct {
 	exact   int // index, -1 for none
 	created []int
+	known   map[int]float64 // of the _created series that the process has shown
 }
 
 func findStart(scanned *expo.Page) processStart {
-	s := processStart{exact: -1}
+	s := processStart{exact: -1, known: map[int]float64{}}
 	several := false
 	for i, series := range scanned.Series {
 		switch {
@@ -202,7 +225,7 @@ func findStart(scanned *expo.Page) processStart {
 		}
 	}
 	if several { // several processes share the page: none of them is the server
-		return processStart{exact: -1}
+		return processStart{exact: -1, known: s.known}
 	}
 	return s
 }
@@ -210,18 +233,41 @@ func findStart(scanned *expo.Page) processStart {
 // The Unix seconds that a start time may have: from 2001 to 2286.
 const firstStart, lastStart = 1e9, 1e10
 
+func isTime(v float64) bool { return v > firstStart && v < lastStart }
+
 // read is the start time on this page, NaN where it shows none.
 func (s processStart) read(scanned *expo.Page) float64 {
 	if s.exact >= 0 {
-		if v := scanned.Values[s.exact]; v > firstStart && v < lastStart {
+		if v := scanned.Values[s.exact]; isTime(v) {
 			return v
 		}
 	}
+	s.noteCreated(scanned)
 	earliest := math.NaN()
-	for _, i := range s.created {
-		if v := scanned.Values[i]; v > firstStart && v < lastStart && !(v >= earliest) {
+	for _, v := range s.known {
+		if !(v >= earliest) {
 			earliest = v
 		}
 	}
 	return earliest
+}
+
+// noteCreated remembers the _created series of the page. As long as one of them
+// is as it was the process is the same, and those that are gone count as well:
+// the earliest may be one of them.
+func (s processStart) noteCreated(scanned *expo.Page) {
+	same, found := false, false
+	for _, i := range s.created {
+		v := scanned.Values[i]
+		found = found || isTime(v)
+		same = same || isTime(v) && s.known[i] == v
+	}
+	if found && !same {
+		clear(s.known)
+	}
+	for _, i := range s.created {
+		if v := scanned.Values[i]; isTime(v) {
+			s.known[i] = v
+		}
+	}
 }

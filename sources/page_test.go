@@ -233,3 +233,38 @@ func TestCorpusEndsInAWordOrSamples(t *testing.T) {
 		}
 	}
 }
+
+// A row of a sum that is gone stands still, but not after a restart, and a
+// start time that is the earliest of several must not move because one is gone.
+func TestRowsThatAreGone(t *testing.T) {
+	row := func(host string, tokens, created float64) string {
+		return fmt.Sprintf("vllm:generation_tokens_total{engine=\"0\",model_name=\"m\",host=\"%s\"} %v\n"+
+			"vllm:generation_tokens_created{engine=\"0\",model_name=\"m\",host=\"%s\"} %.1f\n", host, tokens, host, created)
+	}
+	const head = "# TYPE vllm:generation_tokens_total counter\n"
+	polls := []struct {
+		page          string
+		tokens, start float64
+	}{
+		{head + row("a", 100, 1.7e9) + row("b", 50, 1.7e9+60), 150, 1.7e9},
+		{head + row("b", 55, 1.7e9+60), 155, 1.7e9},
+		{head + row("b", 60, 1.7e9+60) + row("c", 5, 1.7e9+900), 165, 1.7e9},
+		{head + row("b", 900, 1.7e9+5000), 900, 1.7e9 + 5000},
+	}
+	var pages []string
+	for _, p := range polls {
+		pages = append(pages, p.page)
+	}
+	batches, _ := pollAll(t, savedPages(t, pages...)...)
+	for i, p := range polls {
+		tokens := 0.0
+		for _, s := range batches[i].Samples {
+			if s.Signal == model.OutputTokens {
+				tokens = s.Value
+			}
+		}
+		if tokens != p.tokens || started(batches[i]) != p.start {
+			t.Errorf("page %d: %v tokens and start %v, want %v and %v", i, tokens, started(batches[i]), p.tokens, p.start)
+		}
+	}
+}

@@ -50,7 +50,8 @@
 //	  copies        process copies of one level: the largest is taken
 //	  reason        the finish reason
 //	              Rows that differ in any other label are added up (levels that cannot
-//	              be added: the largest)
+//	              be added: the largest). A row of such a sum of counters that is gone
+//	              from the page stands still, so that nothing seems to have restarted
 //	lower_models  compare model names in lower case
 //	only          matchers every row must satisfy: 'priority=""' skips the rows that
 //	              are parts of another row

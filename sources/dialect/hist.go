@@ -225,7 +225,7 @@ func (b *builder) mean(r *reading) bool {
 // here reports whether the page has the histogram.
 func (h *histRow) here(p *expo.Page) bool {
 	if h.mean {
-		_, ok := h.count.read(p, model.Counter, false)
+		_, ok := h.count.read(p, model.Counter, false, nil)
 		return ok
 	}
 	found := false
@@ -241,28 +241,30 @@ func (h *histRow) here(p *expo.Page) bool {
 }
 
 // read fills the sample's buckets from the page. It reports false where the page
-// does not have the histogram, or has lost a whole part of it: a smaller sum
-// would pass for a restart.
-func (h *histRow) read(p *expo.Page, out *model.Buckets) bool {
-	switch {
-	case !h.here(p):
+// does not have the histogram, or a bad line may hide a part of it: a smaller
+// sum would pass for a restart.
+func (h *histRow) read(p *expo.Page, out *model.Buckets, m *memory) bool {
+	if h.mean {
+		return h.readMean(p, out, m)
+	}
+	m = h.look(p, m)
+	if !h.whole(p, m) {
 		return false
-	case h.mean:
-		return h.readMean(p, out)
 	}
 	out.Incomplete = false
 	total, sum := 0.0, model.Of(0)
 	for _, ranks := range h.parts {
-		l := linesHere(p, ranks)
+		l, held := standing(p, ranks, m)
 		if l == nil {
 			continue
 		}
-		n, whole := l.n(p)
+		n, whole := l.n(p, held)
 		total += n
-		sum = sum.Plus(valueOf(p, l.sum))
+		sum = sum.Plus(lineOf(p, l.sum, held))
 		out.Incomplete = out.Incomplete || !whole
 	}
-	h.readBuckets(p, total, out)
+	h.readBuckets(p, total, out, m)
+	h.note(p, m)
 	out.Counts[len(out.Counts)-1] = total
 	if sum.OK() {
 		sum.Value = h.way.scaled(sum.Value)
@@ -273,16 +275,16 @@ func (h *histRow) read(p *expo.Page, out *model.Buckets) bool {
 
 // readBuckets adds up each finite bucket. A lost line keeps what it showed last,
 // within what its neighbours allow, so that nothing seems to have fallen.
-func (h *histRow) readBuckets(p *expo.Page, total float64, out *model.Buckets) {
+func (h *histRow) readBuckets(p *expo.Page, total float64, out *model.Buckets, m *memory) {
 	below := 0.0
 	for i := range out.Bounds {
 		v, lost := 0.0, false
 		for _, ranks := range h.parts {
-			l := linesHere(p, ranks)
+			l, held := standing(p, ranks, m)
 			if l == nil {
 				continue
 			}
-			c := valueOf(p, l.buckets[i])
+			c := lineOf(p, l.buckets[i], held)
 			if !c.OK() {
 				lost = true
 				continue
@@ -317,8 +319,8 @@ func (l *histLines) seen(p *expo.Page) bool {
 }
 
 // n is the number of observations, and whether the lines that say so agree.
-func (l *histLines) n(p *expo.Page) (n float64, whole bool) {
-	inf, count := valueOf(p, l.inf()), valueOf(p, l.count)
+func (l *histLines) n(p *expo.Page, held *memory) (n float64, whole bool) {
+	inf, count := lineOf(p, l.inf(), held), lineOf(p, l.count, held)
 	switch {
 	case !inf.OK():
 		return count.Value, false
@@ -328,14 +330,14 @@ func (l *histLines) n(p *expo.Page) (n float64, whole bool) {
 	return inf.Value, true
 }
 
-func (h *histRow) readMean(p *expo.Page, out *model.Buckets) bool {
-	n, _ := h.count.read(p, model.Counter, false)
-	if math.IsNaN(n) {
+func (h *histRow) readMean(p *expo.Page, out *model.Buckets, m *memory) bool {
+	n, ok := h.count.read(p, model.Counter, false, m)
+	if !ok || math.IsNaN(n) {
 		return false
 	}
 	out.Counts[0] = n
 	out.Sum = model.Reading{}
-	if sum, ok := h.meanOf.read(p, model.Counter, false); ok && !math.IsNaN(sum) {
+	if sum, ok := h.meanOf.read(p, model.Counter, false, m); ok && !math.IsNaN(sum) {
 		out.Sum = model.Of(h.way.scaled(sum))
 	}
 	return true

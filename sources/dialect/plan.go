@@ -13,6 +13,8 @@ import (
 // page it is made of. It belongs to one target and one goroutine.
 type Plan struct {
 	*layout
+	memory *memory // nil where no sample is a sum
+
 	out   []model.Buckets // of each histogram in the order of the readings, reused from page to page
 	state state           // as of the last Read
 	about *model.About
@@ -46,6 +48,9 @@ type description struct {
 
 func newPlan(l *layout) *Plan {
 	pl := &Plan{layout: l}
+	if slices.ContainsFunc(l.readings, func(r reading) bool { return r.sums() }) {
+		pl.memory = &memory{}
+	}
 	bounds := 0
 	for i := range l.readings {
 		for j := range l.readings[i].hists {
@@ -133,11 +138,32 @@ func moved(p *expo.Page, rows []int) bool {
 	return false
 }
 
+// Continue takes over what another plan for the same target and the same
+// generation of its page remembers of series that are gone.
+func (pl *Plan) Continue(before *Plan) {
+	if pl.memory != nil && before.memory != nil {
+		pl.memory = before.memory
+	}
+}
+
+// Restarted tells the plan that the target's process is another one: what is
+// gone from its page will not come back.
+func (pl *Plan) Restarted() {
+	if pl.memory != nil {
+		pl.memory.forget()
+	}
+}
+
 // Read appends the page's samples to into, always in the same order. Histograms
 // share storage with the plan: they are valid until the next Read.
 func (pl *Plan) Read(p *expo.Page, into []model.Sample) []model.Sample {
 	if slices.ContainsFunc(pl.preferred, func(i int) bool { return p.Seen[i] }) {
-		*pl = *pl.dialect.Compile(p)
+		again := pl.dialect.Compile(p)
+		again.Continue(pl)
+		*pl = *again
+	}
+	if pl.memory != nil {
+		pl.memory.fit(p)
 	}
 	found := pl.state.found
 	pl.state = state{silent: pl.silence.now(p)}
@@ -169,7 +195,7 @@ func (pl *Plan) readHists(p *expo.Page, i int, out []model.Buckets, into []model
 	r := &pl.readings[i]
 	for j := range r.hists {
 		b := &out[j]
-		if !r.hists[j].read(p, b) {
+		if !r.hists[j].read(p, b, pl.memory) {
 			continue
 		}
 		into = append(into, model.Sample{
@@ -185,8 +211,12 @@ func (pl *Plan) readHists(p *expo.Page, i int, out []model.Buckets, into []model
 func (pl *Plan) readRows(p *expo.Page, i int, into []model.Sample) []model.Sample {
 	r := &pl.readings[i]
 	first, unset := len(into), true
+	var m *memory
+	if r.kind == model.Counter && !r.largest {
+		m = pl.memory
+	}
 	for j := range r.rows {
-		v, ok := r.rows[j].read(p, r.kind, r.largest)
+		v, ok := r.rows[j].read(p, r.kind, r.largest, m)
 		if !ok {
 			continue
 		}
@@ -216,11 +246,12 @@ func (r *reading) clean(v float64) float64 {
 }
 
 // read computes the row's value. It reports false where the page has none of it.
-func (r *row) read(p *expo.Page, kind model.Kind, largest bool) (float64, bool) {
+func (r *row) read(p *expo.Page, kind model.Kind, largest bool, m *memory) (float64, bool) {
+	m = r.look(p, m)
 	v, found, subtracts := 0.0, false, false
 	for i := range r.terms {
 		t := &r.terms[i]
-		x, ok := t.read(p, kind, largest)
+		x, ok := t.read(p, kind, largest, m)
 		if !ok {
 			if t.op == opAdd {
 				continue
@@ -249,11 +280,11 @@ func (r *row) read(p *expo.Page, kind model.Kind, largest bool) (float64, bool) 
 
 // read adds up the term's cells. A counter that lost one of them to a bad line
 // has no value: a smaller sum would pass for a restart.
-func (t *term) read(p *expo.Page, kind model.Kind, largest bool) (float64, bool) {
+func (t *term) read(p *expo.Page, kind model.Kind, largest bool, m *memory) (float64, bool) {
 	v, found := 0.0, false
 	for i := range t.cells {
 		c := &t.cells[i]
-		x, ok := c.read(p)
+		x, ok := c.readWith(p, m)
 		switch {
 		case !ok && p.Bad > 0 && kind != model.Gauge:
 			v = math.NaN()
@@ -335,7 +366,7 @@ func (r *row) anyRow() int { return r.terms[0].cells[0].ranks[0].rows[0] }
 // onPage reports whether any line of the reading stands on the page.
 func (r *reading) onPage(p *expo.Page) bool {
 	for i := range r.rows {
-		if _, ok := r.rows[i].read(p, r.kind, r.largest); ok {
+		if _, ok := r.rows[i].read(p, r.kind, r.largest, nil); ok {
 			return true
 		}
 	}

@@ -38,10 +38,14 @@ func (p *poller) poll(body string) read {
 		p.t.Fatal(err)
 	}
 	if page.Generation != p.generation || page.New > 0 {
-		p.generation, p.plan = page.Generation, p.set.Plan(page)
-		if p.plan == nil {
+		before := p.plan
+		if p.plan = p.set.Plan(page); p.plan == nil {
 			p.t.Fatal("no dialect claims the page")
 		}
+		if before != nil && page.Generation == p.generation {
+			p.plan.Continue(before)
+		}
+		p.generation = page.Generation
 	}
 	p.samples = p.plan.Read(page, p.samples[:0])
 	t, _ := p.t.(*testing.T)
