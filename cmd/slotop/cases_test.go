@@ -2,13 +2,18 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/charmbracelet/x/ansi"
 
 	"slotop/model"
 	"slotop/model/fleet"
@@ -25,11 +30,17 @@ import (
 // frames.
 func play(t *testing.T, every time.Duration, args ...string) []*model.Frame {
 	t.Helper()
+	return playOver(t, 0, every, args...)
+}
+
+// playOver is play with another window than the usual.
+func playOver(t *testing.T, window, every time.Duration, args ...string) []*model.Frame {
+	t.Helper()
 	opened, err := sources.Resolve(t.Context(), args, sources.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := newCore(fleet.Config{Targets: targetsOf(opened), Every: every})
+	c, err := newCore(fleet.Config{Targets: targetsOf(opened), Every: every, Window: window})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,18 +131,49 @@ func TestOC01WedgedEngine(t *testing.T) {
 			t.Errorf("%s: %+v, want no samples", name, d)
 		}
 	}
-	if len(f.Alerts) != 1 || f.Alerts[0].State != "firing" {
-		t.Errorf("alerts: %+v", f.Alerts)
+	const alert = "no progress: 0 running, 7 waiting, 0 tok/s for 30 s"
+	if got := alertsOf(t, f); !slices.Equal(got, []string{"stalled firing: " + alert}) {
+		t.Errorf("alerts: %q", got)
 	}
 	text := asText(f)
-	says(t, "the text", text, "no progress: 0 running, 7 waiting, 0 tok/s for 30 s")
+	says(t, "the text", text, alert)
 	says(t, "the text", text, "no samples")
+	// A cache at 0 % stands only in rows that say what is wrong.
+	for _, name := range []string{w.Name, f.Targets[0].Name} {
+		kv, state := cell(t, text, name, "KV"), strings.Fields(text[strings.Index(text, "\n"+name+" "):])[1]
+		if kv != "0 %" || state != "STALLED" {
+			t.Errorf("%s: KV %q, state %q", name, kv, state)
+		}
+	}
+	for _, healthy := range []string{" met", " up ", " idle"} {
+		saysNot(t, "the text", text, healthy)
+	}
 
 	idle := caseFiles(t, "wedged-idle.prom")[0]
 	f, _ = only(t, play(t, 5*time.Second, slices.Repeat([]string{idle}, 7)...))
 	if f.Targets[0].State != model.Idle || len(f.Alerts) != 0 {
 		t.Errorf("control: %s, %v", f.Targets[0].State, f.Alerts)
 	}
+}
+
+// alertsOf are the alerts of a frame as its JSON has them.
+func alertsOf(t *testing.T, f *model.Frame) []string {
+	t.Helper()
+	var b strings.Builder
+	if err := report.JSON(&b, f); err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Alerts []struct{ Rule, State, Text string }
+	}
+	if err := json.Unmarshal([]byte(b.String()), &got); err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, a := range got.Alerts {
+		all = append(all, a.Rule+" "+a.State+": "+a.Text)
+	}
+	return all
 }
 
 func TestOC03RenamedMetrics(t *testing.T) {
@@ -161,9 +203,9 @@ func TestOC03RenamedMetrics(t *testing.T) {
 func TestOC04PercentilesOverReplicas(t *testing.T) {
 	f := play(t, 5*time.Second, caseFiles(t, "replica-a.prom")[0])
 	_, a := only(t, f)
-	is(t, "a p99", a.E2E.P99.Value, 0.23, 0.005)
+	is(t, "a p99", a.E2E.P99.Value, 0.1+0.15*(0.99*990-900)/90, 1e-9) // 0.2335: 0.23 to the digits of the case
 	_, b := only(t, play(t, 5*time.Second, caseFiles(t, "replica-b.prom")[0]))
-	is(t, "b p99", b.E2E.P99.Value, 9.95, 0.005)
+	is(t, "b p99", b.E2E.P99.Value, 9.95, 1e-9)
 	if b.E2E.N != 10 || b.E2E.P99.Enough {
 		t.Errorf("b: n %v, enough %v", b.E2E.N, b.E2E.P99.Enough)
 	}
@@ -175,33 +217,89 @@ func TestOC04PercentilesOverReplicas(t *testing.T) {
 	}
 }
 
+// TestOC04Summaries: ready-made quantiles of two replicas make none of the fleet.
+func TestOC04Summaries(t *testing.T) {
+	page := func(p99 string) string {
+		return `# TYPE vllm:num_requests_running gauge
+vllm:num_requests_running{model_name="m"} 1
+# TYPE vllm:e2e_request_latency_seconds summary
+vllm:e2e_request_latency_seconds{model_name="m",quantile="0.5"} 0.31
+vllm:e2e_request_latency_seconds{model_name="m",quantile="0.99"} ` + p99 + `
+vllm:e2e_request_latency_seconds_sum{model_name="m"} 40
+vllm:e2e_request_latency_seconds_count{model_name="m"} 100
+`
+	}
+	f, w := only(t, play(t, 5*time.Second, asPages(t, "a", page("0.73")), asPages(t, "b", page("9.91"))))
+	is(t, "running", w.Requests.Running, 2, 0)
+	if d := w.E2E; d != nil && (d.P50.Exists() || d.P90.Exists() || d.P95.Exists() || d.P99.Exists()) {
+		t.Errorf("a percentile from summaries: %+v", d)
+	}
+	for _, p := range []string{"0.73", "730 ms", "9.9", "5.3"} { // of a, of b, and their mean
+		saysNot(t, "the text", asText(f), p)
+	}
+}
+
 // asDir makes a file a target of its own.
 func asDir(t *testing.T, name, file string) string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return asPages(t, name, string(text))
+}
+
+// asPages makes pages a target, one poll each.
+func asPages(t *testing.T, name string, pages ...string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), name)
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "page.prom"), text, 0o644); err != nil {
-		t.Fatal(err)
+	for i, page := range pages {
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("page-%02d.prom", i)), []byte(page), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return dir
 }
 
+// cell is what stands under a title in the row that begins with a name, in the
+// first table that has both.
+func cell(t *testing.T, text, name, title string) string {
+	t.Helper()
+	edge := -1
+	for line := range strings.Lines(text) {
+		if before, _, ok := strings.Cut(line, " "+title); ok && edge < 0 {
+			edge = ansi.StringWidth(before + " " + title)
+		} else if edge >= 0 && strings.HasPrefix(line, name+" ") {
+			fields := strings.Split(ansi.Truncate(line, edge, ""), "  ")
+			return strings.TrimSpace(fields[len(fields)-1])
+		}
+	}
+	t.Fatalf("no %s of %s in\n%s", title, name, text)
+	return ""
+}
+
 func TestOC07StickyThroughputGauge(t *testing.T) {
-	frames := play(t, 10*time.Second, caseFiles(t, "sticky-1.prom", "sticky-2.prom", "sticky-3.prom")...)
-	is(t, "idle", frames[1].Workflows[0].Tokens.OutputPerSecond, 0, 0)
-	// The last ten seconds alone: the default window still holds the idle ones.
-	files := caseFiles(t, "sticky-2.prom", "sticky-3.prom")
-	f, w := only(t, play(t, 10*time.Second, files...))
-	is(t, "busy", w.Tokens.OutputPerSecond, 390, 0)
-	is(t, "engine reports", f.Targets[0].ReportedOutput, 412.5, 0)
-	if len(f.Alerts) != 0 {
-		t.Errorf("alerts: %v", f.Alerts)
+	files := caseFiles(t, "sticky-1.prom", "sticky-2.prom", "sticky-3.prom")
+	frames := playOver(t, 10*time.Second, 10*time.Second, files...)
+	for i, want := range map[int]string{1: "0.0", 2: "390"} {
+		f, w := only(t, frames[:i+1])
+		v, _ := strconv.ParseFloat(want, 64)
+		is(t, "throughput", w.Tokens.OutputPerSecond, v, 0)
+		is(t, "of the target", f.Targets[0].OutputPerSecond, v, 0)
+		is(t, "engine reports", f.Targets[0].ReportedOutput, 412.5, 0)
+		text := asText(f)
+		if got := cell(t, text, w.Name, "TOK/S"); got != want {
+			t.Errorf("after scrape %d the throughput reads %q, want %q", i+1, got, want)
+		}
+		if n := strings.Count(text, "412"); n != 1 || !strings.Contains(text, "engine reports 412") {
+			t.Errorf("the gauge is told %d times:\n%s", n, text)
+		}
+		if len(f.Alerts) != 0 {
+			t.Errorf("alerts: %v", f.Alerts)
+		}
 	}
 }
 
@@ -227,8 +325,20 @@ func TestOC19MissingFamilies(t *testing.T) {
 	if w.KVCacheUsage.OK() || w.Requests.Finished.OK() || w.E2E != nil {
 		t.Errorf("KV %+v, finished %+v, E2E %+v", w.KVCacheUsage, w.Requests.Finished, w.E2E)
 	}
-	says(t, "the text", asText(f), "not exported")
-	saysNot(t, "the text", asText(f), "KV 0")
+	text := asText(f)
+	says(t, "the text", text, "KV usage not exported")
+	says(t, "the text", text, "finished not exported")
+	says(t, "the text", text, "n/e: not exported")
+	for _, title := range []string{"KV", "ITL p95", "TOK/S"} {
+		if got := cell(t, text, w.Name, title); got != "n/e" {
+			t.Errorf("%s reads %q, want n/e", title, got)
+		}
+	}
+	saysNot(t, "the text", text, "0 %")
+	if o := w.Objectives[1]; o.Metric != "tpot" || o.Verdict != model.CannotCompute || o.Share.Lo.OK() || o.Share.Hi.OK() {
+		t.Errorf("TPOT: %+v", o)
+	}
+	says(t, "the text", text, "objective TPOT 50 ms for 95 %: cannot compute")
 }
 
 func TestOC23StartedAndFinished(t *testing.T) {
@@ -349,8 +459,21 @@ func TestOC37OpenMetrics(t *testing.T) {
 	if p := w.TTFT.P90; !p.Open || p.Lo.Value != 0.1 {
 		t.Errorf("80 %% within 0.1 s: p90 %+v", p)
 	}
-	_, w = only(t, play(t, 10*time.Second, slices.Repeat(caseFiles(t, "openmetrics.prom"), 2)...))
-	is(t, "prompt tokens", w.Tokens.PromptPerSecond, 0, 0)
+	is(t, "80 % within 0.1 s: p50", w.TTFT.P50.Value, 0.1*5/8, 1e-12)
+	is(t, "the quoted name", w.Requests.Running, 3, 0)
+	says(t, "the text", asText(f), "running 3")
+	saysNot(t, "the text", asText(f), "skipped")
+
+	// A frame has rates of tokens only, so the 1 234 come within ten seconds.
+	page := string(shared.File(t, "cases/files/openmetrics.prom"))
+	before := strings.Replace(page, "} 1234.0 #", "} 0.0 #", 1)
+	if before == page {
+		t.Fatal("the page holds no 1234.0")
+	}
+	_, w = only(t, play(t, 10*time.Second, asPages(t, "a", before, page)))
+	is(t, "prompt tokens in ten seconds", w.Tokens.PromptPerSecond, 123.4, 1e-9)
+	_, w = only(t, play(t, 10*time.Second, asPages(t, "a", page, page)))
+	is(t, "no prompt tokens", w.Tokens.PromptPerSecond, 0, 0)
 }
 
 func TestOC11EscapeInjection(t *testing.T) {
@@ -373,11 +496,60 @@ func TestOC11EscapeInjection(t *testing.T) {
 }
 
 func TestOC39PrefixHit(t *testing.T) {
-	_, w := only(t, play(t, 10*time.Second, caseFiles(t, "prefix-1.prom", "prefix-2.prom")...))
+	f, w := only(t, play(t, 10*time.Second, caseFiles(t, "prefix-1.prom", "prefix-2.prom")...))
 	is(t, "window", w.PrefixCacheHit, 0.05, 1e-12)
-	f, w := only(t, play(t, 10*time.Second, slices.Repeat(caseFiles(t, "prefix-2.prom"), 2)...))
+	says(t, "the text", asText(f), "prefix hits 5.0 %")
+	says(t, "the text", asText(f), "prefix cache hits from vllm:prefix_cache_hits_total: tokens")
+	saysNot(t, "the text", asText(f), "79.1") // the lifetime, which is not shown
+	f, w = only(t, play(t, 10*time.Second, slices.Repeat(caseFiles(t, "prefix-2.prom"), 2)...))
 	if w.PrefixCacheHit.State != model.NoTraffic {
 		t.Errorf("without queries: %+v", w.PrefixCacheHit)
 	}
 	saysNot(t, "the text", asText(f), "79.1")
+}
+
+// prefixPages are the pages of OC-39 with another counter of hits, and preempted
+// requests on the second.
+func prefixPages(t *testing.T, hits1, hits2, preempted string) string {
+	t.Helper()
+	page := func(file, was, hits, preempted string) string {
+		text := string(shared.File(t, "cases/files/"+file))
+		changed := strings.Replace(text, "} "+was, "} "+hits, 1)
+		if was != hits && changed == text {
+			t.Fatalf("%s holds no %s", file, was)
+		}
+		return changed + "# TYPE vllm:num_preemptions_total counter\n" +
+			`vllm:num_preemptions_total{engine="0",model_name="acme/chat-70b"} ` + preempted + "\n"
+	}
+	return asPages(t, "a",
+		page("prefix-1.prom", "800000.0", hits1, "0.0"),
+		page("prefix-2.prom", "800600.0", hits2, preempted))
+}
+
+func TestOC39PrefixRemarks(t *testing.T) {
+	const neverMoved, recomputed = "the counter never moved", "preemptions in the window: recomputed prompts may count as prefix hits"
+	tests := []struct {
+		name                   string
+		hits1, hits2, preempts string
+		hit                    float64
+		says, never            []string
+	}{
+		{"no preemption", "800000.0", "800600.0", "0.0", 0.05, nil, []string{neverMoved, recomputed}},
+		{"preemptions", "800000.0", "800600.0", "7.0", 0.05, []string{recomputed}, []string{neverMoved}},
+		{"hits 0 for ever", "0.0", "0.0", "0.0", 0, []string{neverMoved}, []string{recomputed}},
+		{"hits 0 for ever, and preemptions", "0.0", "0.0", "7.0", 0, []string{neverMoved}, nil},
+		{"a window without hits", "800000.0", "800000.0", "0.0", 0, nil, []string{neverMoved}},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			f, w := only(t, play(t, 10*time.Second, prefixPages(t, tc.hits1, tc.hits2, tc.preempts)))
+			is(t, "window", w.PrefixCacheHit, tc.hit, 1e-12)
+			for _, want := range tc.says {
+				says(t, "the text", asText(f), want)
+			}
+			for _, never := range tc.never {
+				saysNot(t, "the text", asText(f), never)
+			}
+		})
+	}
 }
