@@ -1,9 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -127,25 +132,110 @@ func TestTerminalGone(t *testing.T) {
 			s := startWith(t, set, server.address())
 			s.other = other
 			server.polled(t, 2)
-			begin := time.Now()
-			tc.do(s)
-			code, took := s.exits(begin)
-			if code == exitOK || took > soon(goneWithin) {
-				t.Errorf("exit code %d after %v", code, took)
-			}
-			polls := server.polls.Load()
-			if !server.quiet() {
-				t.Errorf("polls after the end: %d, then %d", polls, server.polls.Load())
-			}
-			t.Logf("gone in %.1f ms, %.0f ms of CPU", took.Seconds()*1e3, cpu(s).Seconds()*1e3)
+			s.leavesNothing(server, func() { tc.do(s) })
 		})
 	}
 }
 
-// cpu is what the program used of the processor in its life.
-func cpu(s *session) time.Duration {
-	p := s.cmd.ProcessState
-	return p.UserTime() + p.SystemTime()
+// leavesNothing takes the terminal away and checks that the program goes, turns
+// no circles until then, and leaves no poll, process or file.
+func (s *session) leavesNothing(server *engineServer, take func()) {
+	s.tb.Helper()
+	before, begin := s.cpu(), time.Now()
+	if others := s.family(); !slices.Equal(others, []int{s.cmd.Process.Pid}) {
+		s.tb.Errorf("the program has processes %v", others)
+	}
+	take()
+	code, took := s.exits(begin)
+	if code == exitOK || took > soon(goneWithin) {
+		s.tb.Errorf("exit code %d after %v", code, took)
+	}
+	used := s.cmd.ProcessState.UserTime() + s.cmd.ProcessState.SystemTime() - before
+	if used > soon(500*time.Millisecond) {
+		s.tb.Errorf("%v of CPU after the terminal went", used)
+	}
+	polls := server.polls.Load()
+	if !server.quiet() {
+		s.tb.Errorf("polls after the end: %d, then %d", polls, server.polls.Load())
+	}
+	if left := s.family(); len(left) > 0 {
+		s.tb.Errorf("processes left: %v", left)
+	}
+	if left := s.files(); len(left) > 0 {
+		s.tb.Errorf("files left: %v", left)
+	}
+	s.tb.Logf("gone in %.1f ms, %.0f ms of CPU in that", took.Seconds()*1e3, used.Seconds()*1e3)
+}
+
+// cpu is what the running program has used of the processor.
+func (s *session) cpu() time.Duration {
+	s.tb.Helper()
+	var used time.Duration
+	for _, ticks := range s.stat(s.cmd.Process.Pid, 11, 13) {
+		used += time.Duration(ticks) * 10 * time.Millisecond // of a hundredth of a second, on every Linux
+	}
+	return used
+}
+
+// stat is some numbers of what the kernel says of a process, counted as in
+// proc(5) from the one after the state on; nil when it is gone.
+func (s *session) stat(pid, from, to int) []int {
+	text, err := os.ReadFile("/proc/" + itoa(pid) + "/stat")
+	if err != nil {
+		return nil
+	}
+	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
+	var out []int
+	for _, f := range fields[from:to] {
+		n, err := strconv.Atoi(f)
+		if err != nil {
+			s.tb.Fatal(err)
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
+// family is every process of the program's session, itself among them.
+func (s *session) family() []int {
+	s.tb.Helper()
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		s.tb.Fatal(err)
+	}
+	var out []int
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		if n := s.stat(pid, 3, 4); len(n) > 0 && n[0] == s.cmd.Process.Pid {
+			out = append(out, pid)
+		}
+	}
+	return out
+}
+
+// files is all that lies in the program's home, which is where it puts what is
+// temporary too.
+func (s *session) files() (found []string) {
+	s.tb.Helper()
+	for _, v := range s.cmd.Env {
+		home, ok := strings.CutPrefix(v, "TMPDIR=")
+		if !ok {
+			continue
+		}
+		err := filepath.WalkDir(home, func(path string, _ fs.DirEntry, err error) error {
+			if path != home {
+				found = append(found, path)
+			}
+			return err
+		})
+		if err != nil {
+			s.tb.Fatal(err)
+		}
+	}
+	return found
 }
 
 // TestIgnoredHangUp is a terminal that closes under a program whose parent had
@@ -158,11 +248,7 @@ func TestIgnoredHangUp(t *testing.T) {
 		cmd.Path = "/bin/sh"
 	}}, server.address())
 	server.polled(t, 2)
-	begin := time.Now()
-	s.hangUp()
-	if code, took := s.exits(begin); code == exitOK || took > soon(goneWithin) {
-		t.Errorf("exit code %d after %v", code, took)
-	}
+	s.leavesNothing(server, s.hangUp)
 }
 
 // TestStuckTerminal: a terminal that takes no bytes holds up neither polls nor
