@@ -29,6 +29,7 @@ type page struct {
 
 	note    string       // what the source itself has to say of the page
 	verdict string       // what stricter readers say against it
+	unlike  int          // lines that gave a series another value on one page, the most yet
 	from    *model.About // what about was made from: the plan's, or nil
 	about   *model.About
 }
@@ -52,8 +53,8 @@ func (p *page) read(ctx context.Context, body []byte, started float64) (model.Ba
 	if p.stale {
 		p.compile(scanned)
 	}
-	if p.verdict != scanned.Verdict {
-		p.verdict, p.about = scanned.Verdict, nil
+	if p.verdict != scanned.Verdict || p.unlike < scanned.Unlike {
+		p.verdict, p.unlike, p.about = scanned.Verdict, max(p.unlike, scanned.Unlike), nil
 	}
 	if math.IsNaN(started) {
 		started = p.starts.read(scanned)
@@ -83,6 +84,9 @@ func (p *page) compile(scanned *expo.Page) {
 		if p.plan != nil && before != nil {
 			p.plan.Continue(before)
 		}
+	}
+	if scanned.Generation != p.generation {
+		p.unlike = 0
 	}
 	p.generation, p.stale, p.starts = scanned.Generation, false, starts
 }
@@ -150,6 +154,12 @@ func (p *page) notes() []string {
 	}
 	if p.verdict != "" {
 		notes = append(notes, "stricter readers refuse this page: "+p.sent.excerpt(p.verdict))
+	}
+	switch {
+	case p.unlike == 1:
+		notes = append(notes, "1 series stood on the page twice, with different values: the last one counts")
+	case p.unlike > 1:
+		notes = append(notes, fmt.Sprintf("%d series stood on the page twice, with different values: the last ones count", p.unlike))
 	}
 	return notes
 }

@@ -268,3 +268,20 @@ func TestRowsThatAreGone(t *testing.T) {
 		}
 	}
 }
+
+// A series with two values on one page is said, once, and until it is forgotten.
+func TestSeriesThatStandTwice(t *testing.T) {
+	const note = "1 series stood on the page twice, with different values: the last one counts"
+	twice := func(v string) string {
+		return enginePage + "vllm:num_requests_running{engine=\"0\",model_name=\"x\"} 9\nvllm:num_requests_running{model_name=\"x\",engine=\"0\"} " + v + "\n"
+	}
+	batches, _ := pollAll(t, savedPages(t, twice("9"), twice("5"), enginePage, twice("6"))...)
+	for i, want := range []bool{false, true, true, true} {
+		if got := slices.Contains(batches[i].About.Notes, note); got != want {
+			t.Errorf("page %d: %q", i, batches[i].About.Notes)
+		}
+	}
+	if batches[2].About.Engine == "" || batches[3].About != batches[1].About && batches[3].About != batches[2].About {
+		t.Error("what is known already is told anew")
+	}
+}

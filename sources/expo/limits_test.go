@@ -154,3 +154,10 @@ func TestVerdictIsBounded(t *testing.T) {
 		}
 	}
 }
+
+func TestSeriesWithTwoValues(t *testing.T) {
+	p := limited(t, Limits{}, "a 1\na 1\nb 1\nb 2\nb 2\nc NaN\nc NaN\nd NaN\nd 1\n")
+	if p.Repeated != 5 || p.Unlike != 2 {
+		t.Errorf("repeated %d, unlike %d", p.Repeated, p.Unlike)
+	}
+}

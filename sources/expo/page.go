@@ -69,6 +69,7 @@ type Page struct {
 	Bad      int       // how many were skipped in all
 	Dropped  int       // lines whose series a limit refused
 	Repeated int       // lines whose series stood on the page already; the last one counts
+	Unlike   int       // of those, lines with another value than the one before
 
 	// Verdict is what the reference parser says against an early page of the
 	// generation, the first one unless many targets share their lines: readers

@@ -2,6 +2,7 @@ package expo
 
 import (
 	"bytes"
+	"math"
 	"slices"
 )
 
@@ -175,7 +176,7 @@ func (s *Scanner) begin() {
 	s.changed, s.metadata, s.full, s.long, s.ended, s.looked = false, false, false, false, false, false
 	p := &s.page
 	p.BadLines = p.BadLines[:0]
-	p.New, p.Lines, p.Bad, p.Dropped, p.Repeated = 0, 0, 0, 0, 0
+	p.New, p.Lines, p.Bad, p.Dropped, p.Repeated, p.Unlike = 0, 0, 0, 0, 0, 0
 }
 
 // lastLine takes a line that no line feed ends.
@@ -301,10 +302,14 @@ func (s *Scanner) remember(e entry) {
 
 // see gives series i its value on this page.
 func (s *Scanner) see(i int32, value float64) {
+	before := s.page.Values[i]
 	s.page.Values[i] = value
 	switch s.at[i] {
 	case s.now:
 		s.page.Repeated++
+		if before != value && !(math.IsNaN(before) && math.IsNaN(value)) {
+			s.page.Unlike++
+		}
 		return
 	case s.now - 1:
 	default:
