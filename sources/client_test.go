@@ -51,7 +51,7 @@ func TestCredentials(t *testing.T) {
 				}
 			})
 			_, err := pollOne(t, strings.Replace(s.URL, "//", "//"+tc.user, 1), sources.Options{HTTP: &tc.cfg})
-			wantFault(t, err, model.Refused, "500")
+			wantFault(t, err, model.Malformed, "answers 500")
 		})
 	}
 	t.Run("header", func(t *testing.T) {
@@ -63,14 +63,14 @@ func TestCredentials(t *testing.T) {
 		})
 		headers := &config.Headers{Headers: map[string]config.Header{"X-Key": {Secrets: []config.Secret{secret}}}}
 		_, err := pollOne(t, s.URL, sources.Options{HTTP: &config.HTTPClientConfig{HTTPHeaders: headers}})
-		wantFault(t, err, model.Refused, "500")
+		wantFault(t, err, model.Malformed, "answers 500")
 	})
 	t.Run("a key in the query", func(t *testing.T) {
 		s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 			status(http.StatusInternalServerError, "you sent "+r.URL.Query().Get("key"))(w, r)
 		})
 		_, err := pollOne(t, s.URL+"/metrics?key="+secret, sources.Options{})
-		wantFault(t, err, model.Refused, "500")
+		wantFault(t, err, model.Malformed, "answers 500")
 	})
 }
 

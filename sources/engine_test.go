@@ -189,7 +189,7 @@ func TestCaseOC11Variant(t *testing.T) {
 		_, _ = w.Write(body)
 	})
 	_, err := pollOne(t, s.URL, sources.Options{})
-	wantFault(t, err, model.Refused, "500 at /metrics: ")
+	wantFault(t, err, model.Malformed, "answers 500 at /metrics: ")
 }
 
 func TestForeignTextIsShownAndNotObeyed(t *testing.T) {
@@ -201,9 +201,9 @@ func TestForeignTextIsShownAndNotObeyed(t *testing.T) {
 			_, _ = io.WriteString(w, text)
 		})
 		_, err := pollOne(t, s.URL, sources.Options{})
-		wantFault(t, err, model.Refused, "502 at /metrics: ")
+		wantFault(t, err, model.Timeout, "answers 502 at /metrics: ")
 		_, err = pollOne(t, s.URL, sources.Options{Limits: expo.Limits{Body: 100}})
-		wantFault(t, err, model.Refused)
+		wantFault(t, err, model.Timeout)
 	}
 }
 
@@ -221,8 +221,10 @@ func TestAnswersThatAreNoPage(t *testing.T) {
 		{"TensorRT-LLM", reply(`[{"cpuMemUsage":0,"iterLatencyMS":23.1}]`), model.NotMetrics, []string{"TensorRT-LLM", "/prometheus/metrics"}},
 		{"TensorRT-LLM, idle", reply(`[]`), model.NotMetrics, []string{"TensorRT-LLM", "return_perf_metrics"}},
 		{"llama.cpp", status(http.StatusNotImplemented, `{"error":{"code":501,"message":"This server does not support metrics endpoint. Start it with `+"`--metrics`"+`","type":"not_supported_error"}}`), model.NotFound, []string{"501", "llama.cpp", "--metrics"}},
-		{"loading", status(http.StatusServiceUnavailable, `{"error":{"message":"Loading model"}}`), model.Refused, []string{"503", "Loading model"}},
-		{"too many", status(http.StatusTooManyRequests, ""), model.Refused, []string{"429"}},
+		{"loading", status(http.StatusServiceUnavailable, `{"error":{"message":"Loading model"}}`), model.Timeout, []string{"answers 503 at /metrics: loading or overloaded: ", "Loading model"}},
+		{"too many", status(http.StatusTooManyRequests, ""), model.Timeout, []string{"answers 429", "overloaded"}},
+		{"broken inside", status(http.StatusInternalServerError, "panic"), model.Malformed, []string{"answers 500", "inside the server: panic"}},
+		{"a bad request", status(http.StatusBadRequest, "what?"), model.Refused, []string{"400 at /metrics: what?"}},
 		{"not acceptable", status(http.StatusNotAcceptable, ""), model.UnsupportedPage, []string{"406"}},
 		{"not modified", status(http.StatusNotModified, ""), model.Redirected, []string{"304"}},
 		{"redirect without a place", status(http.StatusFound, ""), model.Redirected, []string{"302"}},

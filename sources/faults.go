@@ -31,6 +31,9 @@ func requestFault(err error, request *http.Request, sent *sent) error {
 	if errors.Is(err, context.Canceled) {
 		return context.Canceled
 	}
+	if outOfFiles(err) {
+		return &FaultError{model.UnsupportedPage, ownLimit}
+	}
 	host := request.URL.Host
 	var redirect *redirectError
 	if errors.As(err, &redirect) {
@@ -46,6 +49,19 @@ func requestFault(err error, request *http.Request, sent *sent) error {
 		return &FaultError{model.Refused, detail}
 	}
 	return otherFault(err, sent)
+}
+
+// ownLimit is no fault of the target's: it was not even asked.
+const ownLimit = "not asked: slotop itself has run out of file descriptors: raise its limit (ulimit -n), or watch fewer targets"
+
+// outOfFiles reports whether this process may open no more files. A failed look-up
+// of a name keeps only the text of its cause.
+func outOfFiles(err error) bool {
+	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+		return true
+	}
+	var dns *net.DNSError
+	return errors.As(err, &dns) && strings.Contains(dns.Err, syscall.EMFILE.Error())
 }
 
 func isTimeout(err error) bool {
@@ -160,6 +176,12 @@ func answerFault(response *http.Response, sent *sent) error {
 	case model.NotMetrics:
 		return &FaultError{kind, status + ": an answer without a page"}
 	default:
+		switch kind {
+		case model.Timeout:
+			status = "answers " + status + ": loading or overloaded"
+		case model.Malformed:
+			status = "answers " + status + ": a failure inside the server"
+		}
 		if text := sent.excerpt(string(body)); text != "" {
 			status += ": " + text
 		}
@@ -179,9 +201,24 @@ func kindOfStatus(code int) model.FaultKind {
 		return model.UnsupportedPage
 	case code < 300:
 		return model.NotMetrics
+	case busy(code):
+		return model.Timeout
+	case code >= 500:
+		return model.Malformed
 	default:
 		return model.Refused
 	}
+}
+
+// busy reports whether a status says that there is no page now, from the server
+// or from a proxy in front of it. One such answer means no more than one that
+// did not come in time.
+func busy(code int) bool {
+	switch code {
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return true
+	}
+	return false
 }
 
 // errorBody is the start of an answer's text, empty where it cannot be had.

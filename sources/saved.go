@@ -257,6 +257,8 @@ func fileFault(err error) error {
 	kind := model.Malformed
 	irregular := (*IrregularError)(nil)
 	switch {
+	case outOfFiles(err):
+		return &FaultError{model.UnsupportedPage, ownLimit}
 	case errors.As(err, &irregular):
 		kind = model.UnsupportedPage
 	case errors.Is(err, fs.ErrNotExist):
