@@ -30,15 +30,21 @@ func holdsSecret(text string) bool {
 
 func TestNothingThatQuotesAKeyIsShown(t *testing.T) {
 	answers := map[string]func(w http.ResponseWriter, key string){
-		"json":   func(w http.ResponseWriter, key string) { fmt.Fprintf(w, `{"you sent":"%s"}`, key) },
-		"html":   func(w http.ResponseWriter, key string) { fmt.Fprintf(w, "<html>%s", key) },
-		"text":   func(w http.ResponseWriter, key string) { fmt.Fprintf(w, "Hello %s\nmore text\nand more\n", key) },
-		"status": func(w http.ResponseWriter, key string) { w.WriteHeader(http.StatusInternalServerError); fmt.Fprint(w, "you sent ", key) },
+		"json": func(w http.ResponseWriter, key string) { fmt.Fprintf(w, `{"you sent":"%s"}`, key) },
+		"html": func(w http.ResponseWriter, key string) { fmt.Fprintf(w, "<html>%s", key) },
+		"text": func(w http.ResponseWriter, key string) { fmt.Fprintf(w, "Hello %s\nmore text\nand more\n", key) },
+		"status": func(w http.ResponseWriter, key string) {
+			w.WriteHeader(http.StatusInternalServerError)
+			fmt.Fprint(w, "you sent ", key)
+		},
 		"cut": func(w http.ResponseWriter, key string) {
 			w.WriteHeader(http.StatusInternalServerError)
 			fmt.Fprint(w, "key ", key[:len(key)-3], "...")
 		},
-		"upper": func(w http.ResponseWriter, key string) { w.WriteHeader(http.StatusInternalServerError); fmt.Fprint(w, strings.ToUpper(key)) },
+		"upper": func(w http.ResponseWriter, key string) {
+			w.WriteHeader(http.StatusInternalServerError)
+			fmt.Fprint(w, strings.ToUpper(key))
+		},
 		"bad line": func(w http.ResponseWriter, key string) {
 			fmt.Fprint(w, enginePage+key+" is what you sent\n")
 		},
