@@ -43,10 +43,12 @@ const (
 
 	segmentSpan = 30 * time.Second // a killed recording loses at most this
 	segmentRaw  = 16 << 20         // or this much before compression: complete batches of a large fleet are 4 MiB
-	maxRaw      = 32 << 20         // no writer makes more: one input is a few MiB at most
+	maxRaw      = 32 << 20         // no reader takes more, packed or unpacked
+	mostRaw     = maxRaw - 64<<10  // no writer makes more: what cannot be compressed grows a little
 	maxHeader   = 4 << 20          // ten thousand targets stay below 2 MiB
 	maxSeries   = 1 << 20          // of one segment, all targets together
 	maxList     = 1 << 20          // of anything else that is repeated
+	maxSamples  = maxList - 1      // of one batch
 	maxTargets  = 1 << 16
 )
 
@@ -76,7 +78,7 @@ type wireHeader struct {
 type Ending struct {
 	Closed  bool
 	Full    bool  // the size limit was reached
-	Dropped int64 // inputs that came after that
+	Dropped int64 // inputs that came after that, or were too large for any segment
 }
 
 // NotTapeError means that the bytes are something else.

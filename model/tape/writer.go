@@ -32,6 +32,7 @@ type Writer struct {
 	targets map[model.TargetID]*target
 	abouts  map[model.TargetID]*model.About // the last of each target, over segments
 	head    segment
+	series  int           // of the segment, all targets together
 	wall    time.Duration // Wall minus Mono of the input before
 	packed  []byte
 	changed []change
@@ -64,7 +65,8 @@ func NewWriter(w io.Writer, h Header) (*Writer, error) {
 
 // Write adds one input. It keeps nothing of a batch after it returned, but for
 // the About, which nobody changes. It returns ErrFull from the moment on at which
-// the limit is reached; each input after that is counted.
+// the limit is reached; each input after that is counted. So is one that is too
+// large for a reader, but the recording goes on after it.
 func (t *Writer) Write(in model.Input) error {
 	if t.err != nil {
 		return t.err
@@ -78,10 +80,42 @@ func (t *Writer) Write(in model.Input) error {
 		t.dropped++
 		return ErrFull
 	}
-	if in.Batch != nil && len(in.Batch.Samples) > maxSeries {
-		return fmt.Errorf("write tape: a batch of %d samples, more than %d", len(in.Batch.Samples), maxSeries)
+	if in.Batch != nil && len(in.Batch.Samples) > maxSamples {
+		t.dropped++
+		return nil
 	}
-	return t.add(in)
+	head, length := t.head, len(t.enc.b)
+	if err := t.add(in); err != nil {
+		return err
+	}
+	if !t.overfull() {
+		return nil
+	}
+	return t.retry(in, head, length)
+}
+
+// overfull reports whether no reader would take the segment.
+func (t *Writer) overfull() bool { return len(t.enc.b) > mostRaw || t.series > maxSeries }
+
+// retry takes back the input that was too much for a segment and puts it into
+// the next one, or drops it where it is too much for any.
+func (t *Writer) retry(in model.Input, head segment, length int) error {
+	t.head, t.enc.b = head, t.enc.b[:length]
+	if t.head.inputs > 0 {
+		if err := t.flush(); err != nil {
+			return err
+		}
+		if t.full {
+			t.dropped++
+			return ErrFull
+		}
+		if err := t.add(in); err != nil || !t.overfull() {
+			return err
+		}
+	}
+	t.startSegment()
+	t.dropped++
+	return nil
 }
 
 // Close writes what is pending and the trailer. It does not close the file.
@@ -106,7 +140,8 @@ func (t *Writer) Close() error {
 // Size is the number of bytes written so far.
 func (t *Writer) Size() int64 { return t.size }
 
-// Dropped is the number of inputs refused since the limit was reached.
+// Dropped is the number of inputs refused: all since the limit was reached, and
+// any that was too large.
 func (t *Writer) Dropped() int64 { return t.dropped }
 
 func (t *Writer) put(b []byte) error {
@@ -147,7 +182,7 @@ func (t *Writer) startSegment() {
 	t.head = segment{}
 	t.enc.reset()
 	clear(t.targets)
-	t.wall = 0
+	t.series, t.wall = 0, 0
 }
 
 // What an input consists of.
@@ -262,6 +297,7 @@ func (t *Writer) layout(tg *target, samples []model.Sample) {
 		t.enc.uint(uint64(n))
 		if n == known { // met for the first time: numbers are handed out in order
 			known++
+			t.series++
 			key := tg.series[n].key
 			t.enc.string(string(key.signal))
 			t.enc.byte(byte(key.kind))
