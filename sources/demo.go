@@ -26,6 +26,7 @@ var demoKind = Kind{
 type service struct {
 	mu  sync.Mutex
 	sim *sim.Sim
+	now time.Duration // that the simulation has come to
 }
 
 // simulated is one replica of it. Its page goes through the same reader as a
@@ -34,6 +35,7 @@ type simulated struct {
 	service *service
 	replica *sim.Replica
 	from    time.Duration // the service's time at the first poll
+	to      time.Duration // the service's time at the next poll
 	page    *page
 	text    []byte
 }
@@ -144,16 +146,43 @@ func Watched(arg string) string {
 	return arg + join + "at=" + WatchedAt.String()
 }
 
-// Advance lets the service run up to the given time.
-func (s *simulated) Advance(to time.Duration) {
-	s.service.mu.Lock()
-	defer s.service.mu.Unlock()
-	s.service.sim.Advance(s.from + to)
+// Advance says up to which time the service runs before the next poll.
+func (s *simulated) Advance(to time.Duration) { s.to = s.from + to }
+
+// slice is how long the service runs before it looks whether anybody still
+// waits: some milliseconds' work.
+const slice = 10 * time.Second
+
+// run lets the service run up to the time of this poll. It may be there already,
+// for another replica.
+func (s *simulated) run(ctx context.Context) error {
+	for at := s.service.at(); at < s.to; at = s.service.at() {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		s.service.advance(at + min(slice, s.to-at))
+	}
+	return ctx.Err()
+}
+
+func (s *service) at() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now
+}
+
+func (s *service) advance(to time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if to > s.now { // another replica may have been faster
+		s.sim.Advance(to)
+		s.now = to
+	}
 }
 
 // Poll reads the replica's page as it is now.
 func (s *simulated) Poll(ctx context.Context) (model.Batch, error) {
-	if err := ctx.Err(); err != nil {
+	if err := s.run(ctx); err != nil {
 		return model.Batch{}, err
 	}
 	text, err := s.write()

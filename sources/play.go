@@ -22,12 +22,32 @@ type PlayOptions struct {
 // date keeps output the same everywhere, and nobody takes it for today.
 var Epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
+// The longest that virtual time may take, between two polls and in all. Beyond
+// that nobody means it, and dates run out.
+const (
+	longestEvery = 366 * 24 * time.Hour
+	longestPlay  = 100 * longestEvery
+)
+
+func (o PlayOptions) check() error {
+	switch {
+	case o.Every > longestEvery:
+		return fmt.Errorf("play: a poll every %v is too rare, at most every %v", o.Every, longestEvery)
+	case o.For > longestPlay:
+		return fmt.Errorf("play: %v are too long, at most %v", o.For, longestPlay)
+	}
+	return nil
+}
+
 // Play polls targets in virtual time, in the order given, without waiting, and
 // closes them. A round of polls has one stamp and is followed by a tick with
 // the same. A source that has ended sends nothing more; when all have, or at
 // For, Play returns. The error is the context's when that ended it.
 func Play(ctx context.Context, targets []Opened, opt PlayOptions, emit func(model.Input)) (err error) {
 	defer func() { err = errors.Join(err, CloseAll(targets)) }()
+	if err := opt.check(); err != nil {
+		return err
+	}
 	if opt.Every <= 0 {
 		opt.Every = DefaultEvery
 	}
@@ -37,6 +57,9 @@ func Play(ctx context.Context, targets []Opened, opt PlayOptions, emit func(mode
 	ended := make([]bool, len(targets))
 	at := model.Instant{Wall: opt.Start}
 	for ; opt.For <= 0 || at.Mono <= opt.For; at = at.Add(opt.Every) {
+		if at.Mono > longestPlay {
+			return fmt.Errorf("play: it goes on for more than %v: poll more often, or fewer times", longestPlay)
+		}
 		polls := 0
 		for i, t := range targets {
 			if ended[i] {

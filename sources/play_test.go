@@ -139,3 +139,38 @@ func TestDemoStartsLater(t *testing.T) {
 		t.Error("from does not move the service's time")
 	}
 }
+
+func TestPlayIsBounded(t *testing.T) {
+	for name, opt := range map[string]sources.PlayOptions{
+		"too rare": {Every: 2562047 * time.Hour, For: time.Minute},
+		"too long": {Every: time.Hour, For: 2562047 * time.Hour},
+		"for ever": {Every: 300 * 24 * time.Hour},
+	} {
+		targets := fleet(good)
+		polls := 0
+		err := sources.Play(t.Context(), targets, opt, func(in model.Input) {
+			polls++
+			if in.At.Mono < 0 {
+				t.Fatalf("%s: time runs backwards", name)
+			}
+		})
+		if err == nil || polls > 1000 || targets[0].Source.(*scripted).closed != 1 {
+			t.Errorf("%s: %d inputs, %v", name, polls, err)
+		}
+	}
+}
+
+// A poll for which the simulator has years to catch up ends with its context.
+func TestDemoEndsWithItsContext(t *testing.T) {
+	source := resolve(t, "demo")[0].Source
+	source.(sources.Advancer).Advance(10 * 365 * 24 * time.Hour)
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	from := time.Now()
+	if _, err := source.Poll(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+	if took := time.Since(from); took > 5*time.Second {
+		t.Errorf("took %v", took)
+	}
+}

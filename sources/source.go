@@ -24,7 +24,8 @@ type Source interface {
 }
 
 // Advancer is a source with a time of its own, such as the simulator: before
-// each poll it is told how far the schedule has come since it was opened.
+// each poll it is told how far the schedule has come since it was opened. What
+// happens until then is the poll's work, which its context can end.
 type Advancer interface {
 	Advance(to time.Duration)
 }
