@@ -1,6 +1,9 @@
 package model
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // TargetID names a target for good: the target as given, without credentials.
 type TargetID string
@@ -86,6 +89,9 @@ const (
 	Oversized       FaultKind = "oversized"
 	UnsupportedPage FaultKind = "unsupported"
 )
+
+// Word is the fault as people say it.
+func (k FaultKind) Word() string { return strings.ReplaceAll(string(k), "_", " ") }
 
 // Fault is why a poll returned nothing: a word, and a sentence that says what
 // was found and what to do about it. It never holds a credential.

@@ -103,6 +103,16 @@ var Signals = []SignalInfo{
 	{ProcessStart, Gauge, "process start"},
 }
 
+// Title is the signal's word on screen.
+func (s Signal) Title() string {
+	for _, info := range Signals {
+		if info.Signal == s {
+			return info.Title
+		}
+	}
+	return string(s)
+}
+
 // The labels a mapped sample may carry. Sources translate an engine's own label
 // names into these and drop the rest.
 const (

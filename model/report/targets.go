@@ -102,7 +102,7 @@ func (p *page) target(v *model.TargetView) {
 	}
 	for _, m := range v.Meanings {
 		if m.Measures != "" {
-			p.sentence(indent, title(m.Signal)+" from "+p.safe(m.Metric)+": "+p.safe(m.Measures))
+			p.sentence(indent, m.Signal.Title()+" from "+p.safe(m.Metric)+": "+p.safe(m.Measures))
 		}
 	}
 	p.absent(indent, v.Missing)

@@ -75,7 +75,7 @@ func counted(n int, noun string) string {
 // the word of its fault: a server that wants a key is not down.
 func targetWord(v *model.TargetView) string {
 	if v.State == model.Down && v.Fault != nil {
-		return strings.ReplaceAll(string(v.Fault.Kind), "_", " ")
+		return v.Fault.Kind.Word()
 	}
 	return stateWord(v.State)
 }
@@ -315,18 +315,9 @@ func (p *page) absent(indent string, signals []model.Signal) {
 	}
 	titles := make([]string, len(signals))
 	for i, s := range signals {
-		titles[i] = title(s)
+		titles[i] = s.Title()
 	}
 	p.sentence(indent+"not exported: ", strings.Join(titles, ", "))
-}
-
-func title(s model.Signal) string {
-	for _, info := range model.Signals {
-		if info.Signal == s {
-			return info.Title
-		}
-	}
-	return string(s)
 }
 
 func (p *page) notes(indent string, notes []string) {

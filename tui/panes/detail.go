@@ -118,7 +118,7 @@ func detailLines(f *model.Frame, t *model.TargetView, w int, look Look) []string
 // polls says how the target answers.
 func (s *sheet) polls(f *model.Frame, t *model.TargetView) {
 	if t.Fault != nil {
-		s.prose("fault", themes.Breach, faultWord(t.Fault.Kind)+": "+t.Fault.Detail)
+		s.prose("fault", themes.Breach, t.Fault.Kind.Word()+": "+t.Fault.Detail)
 	}
 	s.prose("address", themes.Text, string(t.ID))
 	engine := "not recognised"
@@ -175,7 +175,7 @@ func (s *sheet) numbers(f *model.Frame, t *model.TargetView) {
 }
 
 func (s *sheet) dist(t *model.TargetView, signal model.Signal, d *model.Dist) {
-	title := signalTitle(signal)
+	title := signal.Title()
 	switch {
 	case d == nil && slicesHas(t.Missing, signal):
 		s.fact(title, say(0, themes.Muted, "not exported"))
@@ -254,7 +254,7 @@ func (s *sheet) signals(t *model.TargetView) {
 		w = labelW
 	}
 	for _, m := range t.Meanings {
-		l := s.look.line(s.w).pad(1).put(themes.Muted, s.look.cut(signalTitle(m.Signal), w-1)).pad(w + 1)
+		l := s.look.line(s.w).pad(1).put(themes.Muted, s.look.cut(m.Signal.Title(), w-1)).pad(w + 1)
 		s.out = append(s.out, l.put(themes.Text, s.look.foreign(m.Metric, s.w-w-1)).String())
 		for _, line := range wrap(s.look.sentence(measures(m), maxProse), s.w-w-3) {
 			if line != "" {
@@ -266,7 +266,7 @@ func (s *sheet) signals(t *model.TargetView) {
 		s.rule("NOT EXPORTED")
 		var titles []string
 		for _, m := range t.Missing {
-			titles = append(titles, signalTitle(m))
+			titles = append(titles, m.Title())
 		}
 		s.prose("", themes.Muted, strings.Join(titles, ", "))
 	}
@@ -283,13 +283,4 @@ func measures(m model.Meaning) string {
 		return m.Measures + "; moves only when a request ends"
 	}
 	return m.Measures
-}
-
-func signalTitle(signal model.Signal) string {
-	for _, info := range model.Signals {
-		if info.Signal == signal {
-			return info.Title
-		}
-	}
-	return string(signal)
 }

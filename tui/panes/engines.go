@@ -166,21 +166,9 @@ func drawTargetState(r row, w int, k Look) cell {
 	c := conditionOf(r.t)
 	text := targetWord(c)
 	if r.t.Fault != nil && c == down {
-		text = faultWord(r.t.Fault.Kind)
+		text = r.t.Fault.Kind.Word()
 	}
 	return cell{conditionTable[c].role, k.cut(text, w)}
-}
-
-// faultWord is the fault as people say it.
-func faultWord(f model.FaultKind) string {
-	switch f {
-	case model.NotFound:
-		return "not found"
-	case model.NotMetrics:
-		return "not metrics"
-	default:
-		return string(f)
-	}
 }
 
 func drawFor(r row, w int, k Look) cell {

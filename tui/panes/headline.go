@@ -291,7 +291,7 @@ func oneInTrouble(f *model.Frame, t *model.TargetView, c condition, look Look) [
 		return []part{head, say(0, themes.Text, stalledText(f, t, look))}
 	case t.Fault != nil:
 		return []part{head, {segs: []seg{
-			{themes.Text, faultWord(t.Fault.Kind)},
+			{themes.Text, t.Fault.Kind.Word()},
 			{themes.Muted, ": " + look.sentence(t.Fault.Detail, 400)},
 		}}}
 	default:
@@ -345,12 +345,12 @@ func faultSummary(list []*model.TargetView, look Look) []part {
 	slices.SortStableFunc(kinds, func(a, b model.FaultKind) int { return counts[b] - counts[a] })
 	if len(list) == 1 && len(kinds) == 1 {
 		return []part{{segs: []seg{
-			{themes.Text, faultWord(kinds[0])}, {themes.Muted, ": " + look.sentence(list[0].Fault.Detail, 400)},
+			{themes.Text, kinds[0].Word()}, {themes.Muted, ": " + look.sentence(list[0].Fault.Detail, 400)},
 		}}}
 	}
 	var words []string
 	for _, k := range kinds {
-		words = append(words, fmt.Sprintf("%d %s", counts[k], faultWord(k)))
+		words = append(words, fmt.Sprintf("%d %s", counts[k], k.Word()))
 	}
 	return []part{say(1, themes.Text, strings.Join(words, ", "))}
 }

@@ -138,7 +138,7 @@ func distOf(w *model.WorkflowView, metric string) *model.Dist {
 func signalOf(metric string) model.Signal { return model.Signal(metric + "_seconds") }
 
 // metricTitle is the word of a metric on screen.
-func metricTitle(metric string) string { return signalTitle(signalOf(metric)) }
+func metricTitle(metric string) string { return signalOf(metric).Title() }
 
 // objectiveFor is the objective on a metric, if there is one.
 func objectiveFor(w *model.WorkflowView, metric string) (model.ObjectiveView, bool) {

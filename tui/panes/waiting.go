@@ -87,7 +87,7 @@ func tried(f *model.Frame, t *model.TargetView, w int, look Look) []string {
 			put(themes.Strong, name).pad(indent+cells(name)+2).put(themes.Muted, text).String()}
 	}
 	head := look.line(w).pad(1).put(conditionTable[c].role, look.mark(c)).pad(indent).
-		put(themes.Strong, name).pad(indent+cells(name)+2).put(themes.Breach, faultWord(t.Fault.Kind)).
+		put(themes.Strong, name).pad(indent+cells(name)+2).put(themes.Breach, t.Fault.Kind.Word()).
 		parts(0, say(1, themes.Muted, tries(t, look)))
 	out := []string{head.String()}
 	for _, l := range wrap(look.sentence(t.Fault.Detail, maxProse), w-indent-2) {
