@@ -3,6 +3,7 @@ package model
 import (
 	"encoding/json"
 	"math"
+	"strings"
 	"testing"
 	"time"
 )
@@ -100,8 +101,7 @@ func TestLabels(t *testing.T) {
 			t.Error("an odd number of arguments was taken")
 		}
 	}()
-	odd := []string{"model"}
-	Labels(odd...)
+	Labels(strings.Split("model,m,engine", ",")...)
 }
 
 func TestSignalsAreUnique(t *testing.T) {
