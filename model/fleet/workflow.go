@@ -382,7 +382,8 @@ func (w *workflow) notes(ty *tally) []string {
 	}
 	if ty.exported[signalIndex[model.PrefixHits]] && ty.hits == 0 && ty.looked > 0 {
 		out = append(out, "prefix cache hits: the counter never moved")
-	} else if p := ty.countOf(model.Preemptions); p.OK() && p.Value > 0 && prefixHit(ty).OK() {
+	}
+	if p := ty.countOf(model.Preemptions); p.OK() && p.Value > 0 && prefixHit(ty).OK() {
 		out = append(out, "preemptions in the window: recomputed prompts may count as prefix hits")
 	}
 	if n := ttftLeavesOut(ty); n != "" {

@@ -198,7 +198,7 @@ func (p *page) workflow(w *model.WorkflowView) {
 		"cached prompt share "+unit.Reading(w.Tokens.CachedPromptShare, unit.Ratio))
 	p.flow("  cache     ", ", ",
 		"KV usage "+unit.Reading(w.KVCacheUsage, unit.Percent),
-		"prefix hits "+unit.Reading(w.PrefixCacheHit, unit.Ratio),
+		"prefix hits "+unit.Reading(w.PrefixCacheHit, func(v float64) string { return unit.Ratio(v) + " of prompt tokens" }),
 		"preemptions "+perSecond(w.PreemptionsPerSec))
 	for _, d := range []struct {
 		name   string
