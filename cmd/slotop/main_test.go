@@ -74,8 +74,8 @@ func sandbox(tb testing.TB, more ...string) []string {
 		"TERM=xterm-256color", "LANG=C.UTF-8", "TMPDIR=" + home,
 		// The race detector would report to the terminal, and wait for one that
 		// takes no bytes. What it finds there on a killed screen is in a library:
-		// the reader of keys, closed while it reads.
-		"GORACE=log_path=" + filepath.Join(tb.TempDir(), "race"),
+		// the reader of keys, closed while it reads. Nor may it wait a second at exit.
+		"GORACE=atexit_sleep_ms=0 log_path=" + filepath.Join(tb.TempDir(), "race"),
 	}
 	return append(env, more...)
 }

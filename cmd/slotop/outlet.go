@@ -112,7 +112,7 @@ func (o *outlet) drain(within time.Duration) bool {
 	for (len(o.pending) > 0 || o.writing) && !late {
 		o.changed.Wait()
 	}
-	return !late
+	return len(o.pending) == 0 && !o.writing
 }
 
 // stop ends the goroutine once it is not in the middle of a write.
