@@ -47,8 +47,8 @@ func (s *session) when(is func(screen string) bool) (time.Time, bool) {
 }
 
 var (
-	gauge    = regexp.MustCompile(`running [0-9]`)
-	windowed = regexp.MustCompile(`output [0-9.]+k? tok/s`)
+	gauge    = regexp.MustCompile(`running +[0-9]`)
+	windowed = regexp.MustCompile(`output +[0-9.]+k? tok/s`)
 )
 
 // BenchmarkStart is from exec to the first gauge and to the first number over a
