@@ -22,9 +22,13 @@ type Frame struct {
 	Simulated   bool           `json:"simulated"`
 	Targets     []TargetView   `json:"targets"`
 	Workflows   []WorkflowView `json:"workflows"` // worst first
+	Goodput     *GoodputView   `json:"goodput"`   // of all workflows with objectives
 	Devices     *Later         `json:"devices"`
 	Utilization *Later         `json:"utilization"`
-	Alerts      []AlertView    `json:"alerts"`
+	Alerts      []AlertView    `json:"alerts"`    // most urgent first
+	AlertLog    []AlertEvent   `json:"alert_log"` // newest first, bounded
+	Unjudged    []Unjudged     `json:"cannot_evaluate"`
+	Stages      []StageView    `json:"stages"` // oldest first, the last one open
 	Findings    *Later         `json:"findings"`
 
 	Every   time.Duration `json:"-"` // poll interval
@@ -174,7 +178,18 @@ type Requests struct {
 	Failed      Reading `json:"failed"`
 	Cancelled   Reading `json:"cancelled"`
 	Unaccounted Reading `json:"unaccounted"`
+	OutputLimit Reading `json:"output_limit"` // of the finished, cut at their limit
+	Retries     Reading `json:"retries"`
 	Basis       Basis   `json:"basis"`
+
+	FailedBy    []Cause `json:"failed_by"`    // by reason, most first; [] where reasons are not known
+	CancelledBy []Cause `json:"cancelled_by"` // likewise
+}
+
+// Cause counts requests that ended for one reason.
+type Cause struct {
+	Reason string  `json:"reason"`
+	N      float64 `json:"n"`
 }
 
 // Tokens are token rates per second; CachedPromptShare is 0–1 of prompt tokens.
@@ -182,6 +197,16 @@ type Tokens struct {
 	PromptPerSecond   Reading `json:"prompt_per_second"`
 	OutputPerSecond   Reading `json:"output_per_second"`
 	CachedPromptShare Reading `json:"cached_prompt_share"`
+	// Output counts what is known where requests are reported one by one: some
+	// report no usage. Nil where tokens come from counters.
+	Output *Known `json:"output"`
+}
+
+// Known is a sum over requests of which some did not say.
+type Known struct {
+	Sum     float64 `json:"at_least"`
+	N       float64 `json:"n"`       // requests that said
+	Unknown float64 `json:"unknown"` // requests that did not
 }
 
 // Verdict says whether an objective was met over the window.
@@ -227,11 +252,15 @@ func (c Condition) Rank() int { return slices.Index(Conditions, c) }
 // ObjectiveView is one bound of a workflow, the share of requests within it and
 // the share that was promised.
 type ObjectiveView struct {
-	Metric  string  `json:"metric"`
+	Metric  Metric  `json:"metric"`
 	MaxS    float64 `json:"max_s"`
 	Share   Share   `json:"share"`
+	N       float64 `json:"n"`      // requests it was measured on
 	Target  float64 `json:"target"` // 0–1
 	Verdict Verdict `json:"verdict"`
+	// Bounds are the bucket edges on both sides of MaxS where it is none itself:
+	// an objective on one of them would be exact.
+	Bounds Range `json:"nearest_bounds"`
 }
 
 // WorkflowView is a named class of requests. Without configuration each served
@@ -252,8 +281,14 @@ type WorkflowView struct {
 	PrefixCacheHit    Reading         `json:"prefix_cache_hit"`
 	PreemptionsPerSec Reading         `json:"preemptions_per_second"`
 	Objectives        []ObjectiveView `json:"objectives"`
-	Goodput           *Later          `json:"goodput"`
-	Budget            *Later          `json:"budget"`
+	FirstAnswer       *Dist           `json:"first_answer"` // null where no event tells it
+	Response          *Dist           `json:"response"`     // E2E from a load generator's schedule; null without one
+	Phases            *Phases         `json:"phases"`       // null where nobody tells phases
+	Load              *LoadView       `json:"load"`         // null without a load generator's schedule
+	Promised          Promise         `json:"promised"`
+	Goodput           *GoodputView    `json:"goodput"`
+	Budget            *BudgetView     `json:"budget"`
+	Deadline          *DeadlineView   `json:"deadline"` // null for workflows without one
 
 	Targets  []string `json:"targets"`
 	Replicas Replicas `json:"replicas"`
@@ -273,17 +308,6 @@ type Replicas struct {
 	Total int `json:"total"`
 }
 
-// AlertView is one alert. In this version only "stalled" exists.
-type AlertView struct {
-	ID       string  `json:"id"`
-	Rule     string  `json:"rule"`
-	Workflow Text    `json:"workflow"`
-	Target   Text    `json:"target"`
-	State    string  `json:"state"` // pending, firing, resolved, unknown
-	Since    Instant `json:"since"`
-	Text     string  `json:"text"`
-}
-
 // Track is one latency over time in seconds: two percentiles and the bracket of
 // the upper one. NaN is a gap; HiP95 may be +Inf, beyond the last bucket.
 type Track struct {
@@ -299,6 +323,7 @@ type History struct {
 	TTFT     Track
 	TPOT     Track
 	ITL      Track
+	Goodput  []float32 // 0–1, the point of the interval
 	Requests []float32 // finished per second
 	Output   []float32 // tokens per second
 	Running  []float32

@@ -131,15 +131,24 @@ type Batch struct {
 	BadLines int    // lines of this page that were skipped
 	FirstBad string // the first of them: line number, reason, excerpt
 	Dropped  int    // series refused by a limit
+
+	Requests []Request  // reports of single requests, in the order in which they came
+	Epoch    string     // of the reporter's numbering; another one means it began anew; "": it has none
+	Lost     int        // reports the reporter says, or its numbers show, never reached us
+	Reported []Reported // latencies summed up by the reporter itself
 }
 
-// Input is the only thing the core consumes. With neither a batch nor a window
-// it is a tick.
+// Input is the only thing the core consumes. With nothing but a stamp it is a
+// tick.
 type Input struct {
 	At     Instant
 	Batch  *Batch
 	Window time.Duration // > 0: the viewer chose another window
+	Ack    AlertID       // the viewer acknowledged an alert, or took that back
+	Mark   string        // a stage begins here, with this name
 }
 
 // IsTick reports whether the input only tells the time.
-func (in Input) IsTick() bool { return in.Batch == nil && in.Window == 0 }
+func (in Input) IsTick() bool {
+	return in.Batch == nil && in.Window == 0 && in.Ack == "" && in.Mark == ""
+}

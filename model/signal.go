@@ -21,10 +21,17 @@ const (
 	ReportedQueueMean Signal = "reported_queue_seconds"    // gauge, seconds, the engine's own mean
 	SpecAcceptLength  Signal = "spec_accept_length"        // gauge, tokens per step, bonus token included
 
+	// Requests at a gateway, by phase: gauges.
+	AtGateway   Signal = "requests_queued_at_gateway"
+	Preparing   Signal = "requests_preparing_context"
+	AtModel     Signal = "requests_waiting_for_model"
+	IsStreaming Signal = "requests_streaming"
+
 	Started          Signal = "requests_started"      // counter
 	Finished         Signal = "requests_finished"     // counter, label reason: stop, length, aborted, error, other
 	Failed           Signal = "requests_failed"       // counter, rejected or failed, not part of Finished
 	Cancelled        Signal = "requests_cancelled"    // counter
+	Retried          Signal = "requests_retried"      // counter, attempts after the first
 	PromptTokens     Signal = "prompt_tokens"         // counter, logical prompt tokens
 	OutputTokens     Signal = "output_tokens"         // counter
 	CachedTokens     Signal = "cached_prompt_tokens"  // counter, prompt tokens served from cache
@@ -73,10 +80,15 @@ var Signals = []SignalInfo{
 	{ReportedOutput, Gauge, "output rate (engine reports)"},
 	{ReportedQueueMean, Gauge, "mean queue time (engine reports)"},
 	{SpecAcceptLength, Gauge, "accepted tokens per step"},
+	{AtGateway, Gauge, "queued at the gateway"},
+	{Preparing, Gauge, "preparing context"},
+	{AtModel, Gauge, "waiting for the model"},
+	{IsStreaming, Gauge, "streaming"},
 	{Started, Counter, "requests started"},
 	{Finished, Counter, "requests finished"},
 	{Failed, Counter, "requests failed"},
 	{Cancelled, Counter, "requests cancelled"},
+	{Retried, Counter, "requests retried"},
 	{PromptTokens, Counter, "prompt tokens"},
 	{OutputTokens, Counter, "output tokens"},
 	{CachedTokens, Counter, "cached prompt tokens"},
@@ -114,9 +126,12 @@ func (s Signal) Title() string {
 }
 
 // The labels a mapped sample may carry. Sources translate an engine's own label
-// names into these and drop the rest.
+// names into these and drop the rest, except labels that a workflow matches on:
+// those keep their own names.
 const (
-	LabelModel  = "model"  // served model name
-	LabelEngine = "engine" // data-parallel engine or rank whose work adds up
-	LabelReason = "reason" // finish reason: stop, length, aborted, error, other
+	LabelModel    = "model"    // served model name
+	LabelEngine   = "engine"   // data-parallel engine or rank whose work adds up
+	LabelReason   = "reason"   // finish reason: stop, length, aborted, error, other; or why it failed
+	LabelWorkflow = "workflow" // as a gateway names it
+	LabelAdapter  = "adapter"  // LoRA
 )

@@ -31,6 +31,8 @@ var layers = []layer{
 	{pkg: "model/unit", may: []string{"model"}},
 	{pkg: "model/hist", may: []string{"model"}},
 	{pkg: "model/series", may: []string{"model"}},
+	{pkg: "model/sketch", may: []string{"model"}},
+	{pkg: "model/requests", may: []string{"model"}},
 	{pkg: "model/slo", may: []string{"model", "model/hist", "model/series"}},
 	{pkg: "model/alert", may: []string{"model", "model/hist", "model/series"}},
 	{pkg: "model/roofline", may: []string{"model", "model/hist", "model/series"}},
@@ -38,7 +40,7 @@ var layers = []layer{
 		pkg: "model/fleet",
 		may: []string{
 			"model", "model/unit", "model/hist", "model/series",
-			"model/slo", "model/alert", "model/roofline",
+			"model/slo", "model/alert", "model/roofline", "model/sketch", "model/requests",
 		},
 		// Tapes and captures in, JSON lines out: the fold's goldens.
 		tests: []string{"model/tape", "model/report", "sources/..."},

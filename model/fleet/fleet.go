@@ -18,6 +18,7 @@ type Config struct {
 	Targets []model.Target
 	Every   time.Duration // poll interval, for staleness and stalls
 	Window  time.Duration // span of every rate and percentile
+	Policy  model.Policy  // what was promised, and the rules
 }
 
 // Limits of the viewer's choice of window.
@@ -161,6 +162,9 @@ func (f *Fleet) frame(at model.Instant) *model.Frame {
 		Targets:   make([]model.TargetView, 0, len(f.targets)),
 		Workflows: make([]model.WorkflowView, 0, len(f.flows)),
 		Alerts:    []model.AlertView{},
+		AlertLog:  []model.AlertEvent{},
+		Unjudged:  []model.Unjudged{},
+		Stages:    []model.StageView{},
 		Every:     f.every,
 		Started:   f.started,
 	}

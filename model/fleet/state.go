@@ -119,7 +119,7 @@ func (t *target) alert(at model.Instant) (model.AlertView, bool) {
 		return model.AlertView{}, false
 	}
 	return model.AlertView{
-		ID:     "stalled/" + string(t.spec.ID),
+		ID:     model.AlertID("stalled/" + string(t.spec.ID)),
 		Rule:   "stalled",
 		Target: model.Text(t.spec.Name),
 		State:  "firing",

@@ -117,8 +117,8 @@ func (w *workflow) see(at model.Instant) model.WorkflowView {
 		State:             w.state(),
 	}
 	v.Objectives = []model.ObjectiveView{
-		w.objective(ty, model.TTFT, "ttft", assumedTTFT),
-		w.objective(ty, model.TPOT, "tpot", assumedTPOT),
+		w.objective(ty, model.TTFT, model.MetricTTFT, assumedTTFT),
+		w.objective(ty, model.TPOT, model.MetricTPOT, assumedTPOT),
 	}
 	for _, t := range w.targets {
 		v.Targets = append(v.Targets, t.spec.Name)
@@ -181,7 +181,7 @@ func prefixHit(ty *tally) model.Reading {
 	return windowRatio(ty, model.PrefixHits, model.PrefixQueries)
 }
 
-func (w *workflow) objective(ty *tally, s model.Signal, metric string, max float64) model.ObjectiveView {
+func (w *workflow) objective(ty *tally, s model.Signal, metric model.Metric, max float64) model.ObjectiveView {
 	o := model.ObjectiveView{Metric: metric, MaxS: max, Target: assumedShare, Verdict: model.CannotCompute}
 	i := signalIndex[s]
 	h, known := ty.of(i)
@@ -320,7 +320,7 @@ func (w *workflow) weigh(v *model.WorkflowView) {
 // nearness is p95 over the bound.
 func nearness(v *model.WorkflowView, o model.ObjectiveView) float64 {
 	d := v.TTFT
-	if o.Metric == "tpot" {
+	if o.Metric == model.MetricTPOT {
 		d = v.TPOT
 	}
 	if d == nil {

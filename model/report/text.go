@@ -98,7 +98,7 @@ func (p *page) alerts(alerts []model.AlertView) {
 	p.line("")
 	for _, a := range alerts {
 		p.sentence("ALERT   ", strings.Join([]string{
-			a.State, p.safe(a.Rule), p.safe(string(a.Workflow)), p.safe(string(a.Target)),
+			string(a.State), p.safe(a.Rule), p.safe(string(a.Workflow)), p.safe(string(a.Target)),
 			"since", p.ago(a.Since) + ":", p.safe(a.Text),
 		}, " "))
 	}
@@ -294,7 +294,7 @@ func (p *page) objective(o model.ObjectiveView, assumed bool) {
 		share = unit.Share(o.Share, p.ascii) + " within it"
 	}
 	p.flow("  objective ", ", ",
-		strings.ToUpper(p.safe(o.Metric))+" "+unit.Limit(o.MaxS)+" for "+unit.Percent(o.Target)+": "+verdictWord(o.Verdict), share, mark)
+		o.Metric.Title()+" "+unit.Limit(o.MaxS)+" for "+unit.Percent(o.Target)+": "+verdictWord(o.Verdict), share, mark)
 }
 
 func verdictWord(v model.Verdict) string {

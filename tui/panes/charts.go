@@ -179,7 +179,7 @@ func (g graph) draw(size layout.Size, look Look) string {
 	return rule + "\n" + p.Render()
 }
 
-func (g graph) metric() string {
+func (g graph) metric() model.Metric {
 	switch g.kind {
 	case graphTTFT:
 		return "ttft"

@@ -18,7 +18,7 @@ func mean(n, v float64) *model.Dist {
 // TestTakes: the phase that most of a request goes to is named only where the
 // parts are exact, speak of the same requests and add up.
 func TestTakes(t *testing.T) {
-	missed := func(metrics ...string) (out []model.ObjectiveView) {
+	missed := func(metrics ...model.Metric) (out []model.ObjectiveView) {
 		for _, m := range metrics {
 			out = append(out, model.ObjectiveView{Metric: m, Verdict: model.Missed})
 		}

@@ -120,7 +120,7 @@ func word(w *model.WorkflowView, room int) string {
 }
 
 // distOf is the distribution that an objective speaks of.
-func distOf(w *model.WorkflowView, metric string) *model.Dist {
+func distOf(w *model.WorkflowView, metric model.Metric) *model.Dist {
 	switch metric {
 	case "ttft":
 		return w.TTFT
@@ -135,13 +135,13 @@ func distOf(w *model.WorkflowView, metric string) *model.Dist {
 	}
 }
 
-func signalOf(metric string) model.Signal { return model.Signal(metric + "_seconds") }
+func signalOf(metric model.Metric) model.Signal { return model.Signal(metric + "_seconds") }
 
 // metricTitle is the word of a metric on screen.
-func metricTitle(metric string) string { return signalOf(metric).Title() }
+func metricTitle(metric model.Metric) string { return signalOf(metric).Title() }
 
 // objectiveFor is the objective on a metric, if there is one.
-func objectiveFor(w *model.WorkflowView, metric string) (model.ObjectiveView, bool) {
+func objectiveFor(w *model.WorkflowView, metric model.Metric) (model.ObjectiveView, bool) {
 	for _, o := range w.Objectives {
 		if o.Metric == metric {
 			return o, true
@@ -152,7 +152,7 @@ func objectiveFor(w *model.WorkflowView, metric string) (model.ObjectiveView, bo
 
 // tokenMetric is the metric per token that the workflow has: TPOT where the
 // servers export it, else ITL, which is another thing and is labelled so.
-func tokenMetric(w *model.WorkflowView) string {
+func tokenMetric(w *model.WorkflowView) model.Metric {
 	if w.TPOT == nil && w.ITL != nil {
 		return "itl"
 	}

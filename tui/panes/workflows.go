@@ -189,7 +189,7 @@ func begun(d *model.Dist, window bool) *model.Dist {
 }
 
 // against is a workflow's p95 in the role of its verdict.
-func (k Look) against(w *model.WorkflowView, metric string, width int) cell {
+func (k Look) against(w *model.WorkflowView, metric model.Metric, width int) cell {
 	c := k.quantile(begun(distOf(w, metric), of(w) != starting), slicesHas(w.Missing, signalOf(metric)), width)
 	if o, ok := objectiveFor(w, metric); ok && o.Verdict == model.Missed {
 		c.role = themes.Breach
@@ -220,7 +220,7 @@ func markITL(text, title string) string {
 }
 
 // bound is the objective on a metric.
-func (k Look) bound(w *model.WorkflowView, metric string) cell {
+func (k Look) bound(w *model.WorkflowView, metric model.Metric) cell {
 	o, ok := objectiveFor(w, metric)
 	if !ok {
 		return cell{themes.Muted, unit.None(k.ASCII)}

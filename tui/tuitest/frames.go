@@ -74,7 +74,7 @@ func phases(w *model.WorkflowView, queue, prefill, decode float64) {
 func none() *model.Dist { return &model.Dist{Basis: model.OverWindow} }
 
 // objective is a bound with the share that met it.
-func objective(metric string, most, lo, hi float64, v model.Verdict) model.ObjectiveView {
+func objective(metric model.Metric, most, lo, hi float64, v model.Verdict) model.ObjectiveView {
 	o := model.ObjectiveView{Metric: metric, MaxS: most, Target: 0.95, Verdict: v}
 	if v == model.Met || v == model.Missed || v == model.Undecided {
 		o.Share = model.Share{Lo: model.Of(lo), Hi: model.Of(hi), Point: model.Of((lo + hi) / 2)}

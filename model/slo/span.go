@@ -1,0 +1,31 @@
+package slo
+
+import (
+	"slotop/model"
+	"slotop/model/hist"
+)
+
+// Span is what is known of one workflow over one window.
+type Span struct {
+	Counts
+	ElapsedS float64 // really covered
+	// Exact: requests were judged one by one, so that Good, Bad and Excluded count.
+	Exact bool
+
+	// Exported says which metrics the servers measure at all.
+	Exported [numMetrics]bool
+	// Ends: the servers count how requests end.
+	Ends bool
+	// Began is the TTFT term of a stretch that begins earlier by the longest time
+	// between a first token and the end of its answer, so that it holds the first
+	// token of every request that finished within the window. Nil where that is
+	// not known: then both are taken for the same requests.
+	Began *Term
+	// InFlight is how many requests at the window's end may have had their first
+	// token within it and did not finish.
+	InFlight float64
+
+	Unaccounted model.Reading
+	// Lengths is the output length of the finished, for tokens of good requests.
+	Lengths *hist.Hist
+}
