@@ -12,11 +12,20 @@ type Term struct {
 	Sum float64
 }
 
+// Add adds o to t.
+func (t *Term) Add(o Term) {
+	t.N += o.N
+	t.Lo += o.Lo
+	t.Hi += o.Hi
+	t.Sum += o.Sum
+}
+
 // Counts is what a stretch of time says of a workflow's requests. Counts of
 // stretches and of replicas add up.
 type Counts struct {
 	Started   float64 // requests that began, where that is counted
 	Finished  float64 // with an answer, cut at its limit or not
+	Truncated float64 // of Finished, cut at the output limit
 	Failed    float64
 	Cancelled float64
 	Terms     [numMetrics]Term // in the order of model.Metrics
@@ -35,12 +44,12 @@ type Counts struct {
 const numMetrics = 5
 
 // Width is the length of a row.
-const Width = 4 + 4*numMetrics + 8
+const Width = 5 + 4*numMetrics + 8
 
 // fields lists the addresses of all counts in the order of a row.
 func (c *Counts) fields() [Width]*float64 {
-	f := [Width]*float64{&c.Started, &c.Finished, &c.Failed, &c.Cancelled}
-	n := 4
+	f := [Width]*float64{&c.Started, &c.Finished, &c.Truncated, &c.Failed, &c.Cancelled}
+	n := 5
 	for i := range c.Terms {
 		t := &c.Terms[i]
 		f[n], f[n+1], f[n+2], f[n+3] = &t.N, &t.Lo, &t.Hi, &t.Sum
@@ -59,6 +68,16 @@ func (c *Counts) Add(o *Counts) {
 	for i := range to {
 		*to[i] += *from[i]
 	}
+}
+
+// Since is what c gained over an earlier total.
+func (c *Counts) Since(earlier *Counts) Counts {
+	out := *c
+	to, from := out.fields(), earlier.fields()
+	for i := range to {
+		*to[i] -= *from[i]
+	}
+	return out
 }
 
 // Row writes the counts as a row of Width numbers, for a series.Ring.
