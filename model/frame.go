@@ -33,6 +33,7 @@ type Frame struct {
 
 	Every   time.Duration `json:"-"` // poll interval
 	Started Instant       `json:"-"` // first input
+	Rules   int           `json:"-"` // how many rules are evaluated: what an empty list of alerts stands for
 }
 
 // Later marks a key of the contract that nothing fills yet: always null.
@@ -234,6 +235,7 @@ const (
 	IsStale     Condition = "stale"          // no good poll for too long
 	IsMissed    Condition = "missed"         // an objective is missed
 	IsPartial   Condition = "partial"        // some of its targets are silent
+	IsAtRisk    Condition = "at_risk"        // met, but its budget goes too fast, a warning fires, or a breach is predicted
 	IsUndecided Condition = "undecided"      // too few requests, or too coarse buckets
 	IsBlind     Condition = "cannot_compute" // its servers do not export what its objectives need
 	IsStarting  Condition = "starting"       // no window yet
@@ -243,7 +245,7 @@ const (
 
 // Conditions lists the conditions, worst first.
 var Conditions = []Condition{
-	IsDown, IsStalled, IsStale, IsMissed, IsPartial, IsUndecided, IsBlind, IsStarting, IsMet, IsQuiet,
+	IsDown, IsStalled, IsStale, IsMissed, IsPartial, IsAtRisk, IsUndecided, IsBlind, IsStarting, IsMet, IsQuiet,
 }
 
 // Rank is the place of c among the conditions, the worst being 0.
