@@ -10,6 +10,9 @@ type Term struct {
 	Hi float64 // possibly within
 	// Sum of the measured values in seconds, for means.
 	Sum float64
+	// Point is the best single guess of how many were within, where there is one.
+	// It is of one window: sums of terms have none.
+	Point model.Reading
 }
 
 // Add adds o to t.
@@ -18,6 +21,7 @@ func (t *Term) Add(o Term) {
 	t.Lo += o.Lo
 	t.Hi += o.Hi
 	t.Sum += o.Sum
+	t.Point = model.Reading{}
 }
 
 // Counts is what a stretch of time says of a workflow's requests. Counts of
