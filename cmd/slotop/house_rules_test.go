@@ -31,7 +31,7 @@ var layers = []layer{
 	{pkg: "model/unit", may: []string{"model"}},
 	{pkg: "model/hist", may: []string{"model"}},
 	{pkg: "model/series", may: []string{"model"}},
-	{pkg: "model/sketch", may: []string{"model"}},
+	{pkg: "model/sketch", may: []string{"model", "model/hist"}}, // the ranks of an interval
 	{pkg: "model/requests", may: []string{"model"}},
 	{pkg: "model/slo", may: []string{"model", "model/hist", "model/series"}},
 	{pkg: "model/alert", may: []string{"model", "model/hist", "model/series"}},
