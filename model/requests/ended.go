@@ -1,0 +1,143 @@
+package requests
+
+import (
+	"time"
+
+	"slotop/model"
+)
+
+// Ended is a request at its end.
+type Ended struct {
+	Request *model.Request
+	// At is when it ended on the monotonic clock of the inputs, with the skew
+	// between the reporter's clock and ours removed; never later than the report
+	// arrived, and negative where it ended before the first input.
+	At time.Duration
+	// First is when the first try of this user was received, on the reporter's
+	// clock; 0 where no try says.
+	First model.Stamp
+	// Tries is how many tries there were, this one included.
+	Tries int
+	// Backwards: its times contradict each other. It counts, but has no latency.
+	Backwards bool
+	// Retracts: an earlier try of this user has been handed out as the user's
+	// last one. It was not: this one takes its place.
+	Retracts bool
+	// Superseded: a later try of this user has ended already, so that this one
+	// is not the user's last.
+	Superseded bool
+}
+
+// Places in the order of model.Metrics.
+const (
+	ttft = iota
+	firstAnswer
+	tpot
+	e2e
+	queue
+	numMetrics
+)
+
+// Times is the latencies in seconds in the order of model.Metrics. From First:
+// ttft, first_answer and e2e, which is what the user felt over all tries. TPOT is
+// (completed − first token) / (output tokens − 1) from two tokens on, queue is
+// admitted − received of this try. What was not reported or does not apply is
+// Unknown: without a stream ttft, first_answer and tpot, and tpot of an answer
+// that came in one piece. An answer completed without a first_answer of its own
+// had no reasoning before it, so that its first token is the answer's.
+func (e *Ended) Times() (m [numMetrics]model.Reading) {
+	if e.Backwards {
+		return m
+	}
+	r := e.Request
+	m[e2e] = model.Between(e.First, r.Completed)
+	m[queue] = model.Between(r.Queued, r.Admitted)
+	if r.Stream == model.Unary {
+		return m
+	}
+	m[ttft] = model.Between(e.First, r.FirstToken)
+	m[firstAnswer] = model.Between(e.First, r.FirstAnswer)
+	if r.FirstAnswer == 0 && r.Outcome == model.Completed {
+		m[firstAnswer] = m[ttft]
+	}
+	m[tpot] = perToken(r)
+	return m
+}
+
+// perToken is the time per output token after the first.
+func perToken(r *model.Request) model.Reading {
+	n, known := r.OutputTokens.Get()
+	if !known || n < 2 || r.FirstToken == r.Completed || r.OutputChunks.OK() && r.OutputChunks.Value < 2 {
+		return model.Reading{}
+	}
+	whole, known := model.Between(r.FirstToken, r.Completed).Get()
+	if !known {
+		return model.Reading{}
+	}
+	return model.Of(whole / (n - 1))
+}
+
+// Service is how long this try took, in seconds, from when it was received.
+func (e *Ended) Service() model.Reading { return e.between(e.Request.Queued, e.Request.Completed) }
+
+// Response is how long the answer took, in seconds, from when a load generator
+// meant to send the request; Unknown without a schedule.
+func (e *Ended) Response() model.Reading {
+	return e.between(e.Request.Scheduled, e.Request.Completed)
+}
+
+// WaitedS is how long a request that ended without a first token had waited for
+// one, in seconds from First; Unknown where there was a token.
+func (e *Ended) WaitedS() model.Reading {
+	if e.Request.FirstToken != 0 {
+		return model.Reading{}
+	}
+	return e.between(e.First, endOf(e))
+}
+
+func (e *Ended) between(a, b model.Stamp) model.Reading {
+	if e.Backwards {
+		return model.Reading{}
+	}
+	return model.Between(a, b)
+}
+
+// endOf is when the request ended on the reporter's clock: as it says, else when
+// it was said. Times that contradict each other say nothing.
+func endOf(e *Ended) model.Stamp {
+	if e.Request.Completed == 0 || e.Backwards {
+		return e.Request.At
+	}
+	return e.Request.Completed
+}
+
+// backwards reports whether a later step happened before an earlier one. When a
+// load generator meant to send does not count: it may have been early.
+func backwards(r *model.Request) bool {
+	var last model.Stamp
+	for _, s := range steps(r) {
+		if s != 0 && s < last {
+			return true
+		}
+		last = max(last, s)
+	}
+	return false
+}
+
+// steps is when the steps of a request happened, in their order.
+func steps(r *model.Request) [6]model.Stamp {
+	return [...]model.Stamp{r.Queued, r.Admitted, r.ContextDone, r.FirstToken, r.FirstAnswer, r.Completed}
+}
+
+// progress is how many steps are known.
+func progress(r *model.Request) (n int) {
+	for _, s := range steps(r) {
+		if s != 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// tries is the number of tries that the request itself tells.
+func tries(r *model.Request) int { return max(1, r.Attempt, r.Retries+1) }

@@ -1,0 +1,89 @@
+package requests
+
+import (
+	"time"
+
+	"slotop/model"
+)
+
+// skewSpan is how long a delay counts: the skew comes from the last one to two
+// of these, so that a clock which was set shows soon.
+const skewSpan = time.Minute
+
+// skew compares the reporter's clock with ours. The time from At to arrival is
+// skew plus delivery; the shortest of many is nearly skew alone. The second
+// shortest is taken, of another request, so that one wrong time does not move
+// all the others.
+type skew struct {
+	young, old shortest
+	began      time.Duration // of young
+}
+
+// shortest holds the two shortest delays of different requests, fewer while n is
+// less than 2.
+type shortest struct {
+	best, next delay
+	n          int
+}
+
+type delay struct {
+	request uint64 // hash of its ID
+	d       time.Duration
+}
+
+func (s *shortest) see(x delay) {
+	switch {
+	case s.n > 0 && x.request == s.best.request:
+		s.best.d = min(s.best.d, x.d)
+	case s.n == 0 || x.d < s.best.d:
+		s.best, s.next = x, s.best
+		s.n = min(s.n+1, 2)
+	case s.n == 1 || x.d < s.next.d:
+		s.next = x
+		s.n = 2
+	}
+}
+
+// see takes one report that was true at the reporter's time and arrived at ours.
+func (k *skew) see(arrived time.Duration, at model.Stamp, id string) {
+	if at == 0 {
+		return
+	}
+	if arrived-k.began > skewSpan {
+		k.old, k.young, k.began = k.young, shortest{}, arrived
+	}
+	k.young.see(delay{hash(id), arrived - time.Duration(at)})
+}
+
+// offset is what to add to a stamp to have it on our monotonic clock.
+func (k *skew) offset() (time.Duration, bool) {
+	both := k.young
+	for i, x := range []delay{k.old.best, k.old.next} {
+		if i < k.old.n {
+			both.see(x)
+		}
+	}
+	if both.n == 2 {
+		return both.next.d, true
+	}
+	return both.best.d, both.n == 1
+}
+
+// place is a stamp on our monotonic clock, not later than now; now where there
+// is no stamp.
+func (k *skew) place(s model.Stamp, now time.Duration) time.Duration {
+	d, known := k.offset()
+	if s == 0 || !known {
+		return now
+	}
+	return min(now, time.Duration(s)+d)
+}
+
+// hash is FNV-1a: the same in every run.
+func hash(s string) uint64 {
+	h := uint64(14695981039346656037)
+	for i := range len(s) {
+		h = (h ^ uint64(s[i])) * 1099511628211
+	}
+	return h
+}
