@@ -39,7 +39,7 @@ type Counts struct {
 	Good       float64
 	Bad        float64
 	Excluded   float64 // of Cancelled: not the service's doing
-	GoodOutput float64 // output tokens of good requests
+	GoodOutput float64 // output tokens of good requests that finished
 	UserGood   float64 // users, each by the best of their attempts
 	UserBad    float64
 	Throttled  float64 // of Failed: refused for their rate (429)
