@@ -18,11 +18,11 @@ type Span struct {
 	Ends bool
 	// Began is the TTFT term of a stretch that begins earlier by the longest time
 	// between a first token and the end of its answer, so that it holds the first
-	// token of every request that finished within the window. Nil where that is
-	// not known: then both are taken for the same requests.
+	// token of every request that ended within the window. Nil where that is not
+	// known: then both are taken for the same requests.
 	Began *Term
-	// InFlight is how many requests at the window's end may have had their first
-	// token within it and did not finish.
+	// InFlight is how many requests that have not ended at the window's end may
+	// have had their first token within it.
 	InFlight float64
 
 	Unaccounted model.Reading
