@@ -270,3 +270,9 @@ func Share(s model.Share, ascii bool) string {
 	from, to := math.Floor(100*lo+1e-9), math.Ceil(100*hi-1e-9)
 	return strconv.Itoa(int(from)) + marksFor(ascii).dash + strconv.Itoa(int(to)) + " %"
 }
+
+// Promised is a share that somebody chose, as short as it is exact: 95 %, 99.9 %,
+// 99.95 %.
+func Promised(share float64) string {
+	return signed(share, func(r float64) string { return trimmed(100*r, 4) + " %" })
+}

@@ -118,3 +118,13 @@ func BenchmarkEstimateShort(b *testing.B) {
 		EstimateShort(e, false)
 	}
 }
+
+func TestPromised(t *testing.T) {
+	for share, want := range map[float64]string{
+		.95: "95 %", .9: "90 %", .999: "99.9 %", .9995: "99.95 %", .07: "7 %", 1: "100 %", 0: "0 %", math.NaN(): "n/a",
+	} {
+		if got := Promised(share); got != want {
+			t.Errorf("%v = %q, want %q", share, got, want)
+		}
+	}
+}
