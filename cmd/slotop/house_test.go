@@ -114,6 +114,9 @@ func TestHouseRulesCanFail(t *testing.T) {
 		{"tui/a.go", `import "slotop/model/fleet"`, "arrows point"},
 		{"tui/a.go", `import "net/http"`, "only sources speak"},
 		{"cmd/slotop/a.go", `import ("slotop/model/fleet"; "slotop/sources"; "slotop/tui"; "slotop/themes")`, ""},
+		{"cmd/slotop/a.go", `import "slotop/cmd/slotop/notify"`, ""},
+		{"cmd/slotop/notify/a.go", `import "slotop/cmd/slotop"`, "nobody imports cmd"},
+		{"cmd/slotop/notify/a.go", `import "slotop/tui"`, "arrows point"},
 
 		{"tui/a.go", `import . "strings"`, "hides where"},
 		{"tui/a.go", `import _ "image/png"`, "hides where"},

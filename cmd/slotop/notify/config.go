@@ -3,9 +3,15 @@
 // resolved. It judges nothing: what fires, and how much it matters, the frame
 // says. It refuses to wait: a receiver that fails or hangs delays neither the
 // screen nor another receiver.
+//
+// What each receiver gets is described in docs/notify.md.
 package notify
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/prometheus/common/config"
@@ -30,7 +36,7 @@ type Sink struct {
 	Severity model.Severity `yaml:"severity"`
 	Resolved bool           `yaml:"resolved"` // tell also that an alert is over
 	// Every is the least time between two deliveries: what happens between them
-	// is sent together. 0 sends at once.
+	// is sent together where the receiver takes several. 0 sends at once.
 	Every   time.Duration `yaml:"every"`
 	Timeout time.Duration `yaml:"timeout"` // of one delivery; 0 is DefaultTimeout
 }
@@ -43,3 +49,42 @@ type HTTP struct {
 
 // DefaultTimeout bounds one delivery where a sink says nothing.
 const DefaultTimeout = 10 * time.Second
+
+func (s Sink) withDefaults() Sink {
+	s.Name = cmp.Or(s.Name, s.kind())
+	s.Severity = cmp.Or(s.Severity, model.Warn)
+	s.Timeout = cmp.Or(s.Timeout, DefaultTimeout)
+	return s
+}
+
+// kind is the word for what the sink is, "" where it is nothing.
+func (s Sink) kind() string {
+	switch {
+	case len(s.Exec) > 0:
+		return "exec"
+	case s.Webhook != nil:
+		return "webhook"
+	case s.Alertmanager != nil:
+		return "alertmanager"
+	default:
+		return ""
+	}
+}
+
+func (s Sink) check() error {
+	given := 0
+	for _, is := range []bool{len(s.Exec) > 0, s.Webhook != nil, s.Alertmanager != nil} {
+		if is {
+			given++
+		}
+	}
+	switch {
+	case given != 1:
+		return errors.New("give exactly one of exec, webhook and alertmanager")
+	case !slices.Contains(severities, s.Severity):
+		return fmt.Errorf("severity %s: write page, warn or note", clean(string(s.Severity)))
+	case s.Every < 0 || s.Timeout < 0:
+		return errors.New("every and timeout cannot be negative")
+	}
+	return nil
+}
