@@ -137,3 +137,22 @@ type StageWorkflow struct {
 	E2E             *Dist        `json:"e2e"`
 	Goodput         *GoodputView `json:"goodput"`
 }
+
+// Complete is the phases with a zero where nobody is: whoever reports phases
+// reports all of them.
+func (p Phases) Complete() Phases {
+	for _, r := range []*Reading{
+		&p.Queued, &p.PreparingContext, &p.WaitingForModel, &p.Streaming, &p.ToolCall, &p.Retrying, &p.Other, &p.Unknown,
+	} {
+		if r.State == Unknown {
+			*r = Of(0)
+		}
+	}
+	return p
+}
+
+// Running is how many requests have left the queue and not ended, as far as
+// their reports tell.
+func (p Phases) Running() Reading {
+	return Of(p.PreparingContext.Value + p.WaitingForModel.Value + p.Streaming.Value + p.ToolCall.Value + p.Retrying.Value + p.Other.Value)
+}

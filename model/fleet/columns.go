@@ -34,12 +34,15 @@ type slot struct {
 	signal int // index into model.Signals of what it counts for
 	kind   model.Kind
 	engine string
-	share  *tally // the target's part of the workflow it counts for
+	flow   *workflow // that it counts for, nil for none
+	share  *tally    // the target's part of it
 
 	col        int    // counters, and gauges whose change over a window is needed
 	spans      []span // histograms, newest bounds last
 	level      float64
-	seen       int // the poll that showed it last
+	told       [4]float64 // what the workflow's ledger knows of it: see told.go
+	known      bool       // told means something
+	seen       int        // the poll that showed it last
 	incomplete bool
 	repaired   bool
 }

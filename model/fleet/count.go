@@ -8,12 +8,13 @@ import (
 )
 
 // accumulate adds the page to counters that do not fall with a restart and keeps
-// them as a snapshot.
-func (t *target) accumulate(at model.Instant, restarted bool) {
+// them as a snapshot. It reports whether a series that is new on this page began
+// with it.
+func (t *target) accumulate(at model.Instant, restarted bool) (born bool) {
 	// A series that appears on a later page started at zero, because servers
 	// create labelled counters at their first event; unless a line of an earlier
 	// page was lost: then it may be as old as any.
-	born := t.good > 1 && (t.clean || restarted)
+	born = t.good > 1 && (t.clean || restarted)
 	for _, sp := range t.cols.respanned {
 		for i := range sp.width() {
 			if v := t.row[sp.col+i]; !restarted && !math.IsNaN(v) {
@@ -30,6 +31,7 @@ func (t *target) accumulate(at model.Instant, restarted bool) {
 		}
 	}
 	t.ring.Push(at.Mono, t.counters.Total())
+	return born
 }
 
 // progress is what moves only when work gets done. Look-ups, preemptions and

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"slotop/model"
+	"slotop/model/alert"
+	"slotop/model/slo"
 )
 
 // Config is what the fold must know beforehand.
@@ -57,6 +59,10 @@ type Fleet struct {
 	targets []*target     // in the order given
 	byID    map[model.TargetID]*target
 	flows   map[string]*workflow
+	policy  model.Policy
+	promise *slo.Set
+	book    *alert.Book
+	stages  stages
 	started model.Instant
 	grid    grid
 }
@@ -73,13 +79,23 @@ func New(c Config) (*Fleet, error) {
 	if c.Window < MinWindow || c.Window > reach {
 		return nil, fmt.Errorf("window %v: from %v to %v with %d targets", c.Window, MinWindow, reach, len(c.Targets))
 	}
+	promise, err := slo.NewSet(c.Policy)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkRules(c.Policy.Rules); err != nil {
+		return nil, err
+	}
 	f := &Fleet{
-		every:  c.Every,
-		window: c.Window,
-		reach:  reach,
-		byID:   make(map[model.TargetID]*target, len(c.Targets)),
-		flows:  map[string]*workflow{},
-		grid:   grid{step: max(time.Second, c.Every)},
+		every:   c.Every,
+		window:  c.Window,
+		reach:   reach,
+		byID:    make(map[model.TargetID]*target, len(c.Targets)),
+		flows:   map[string]*workflow{},
+		policy:  c.Policy,
+		promise: promise,
+		book:    alert.NewBook(),
+		grid:    grid{step: max(time.Second, c.Every)},
 	}
 	for _, spec := range c.Targets {
 		if f.byID[spec.ID] != nil {
@@ -104,6 +120,12 @@ func (f *Fleet) Step(in model.Input) *model.Frame {
 	case in.Window != 0:
 		f.setWindow(in.Window)
 		return nil
+	case in.Ack != "":
+		f.book.Ack(in.Ack, in.At)
+		return nil
+	case in.Mark != "":
+		f.onMark(in.At, in.Mark)
+		return nil
 	default:
 		return f.frame(in.At)
 	}
@@ -125,31 +147,34 @@ func (f *Fleet) onBatch(at model.Instant, b *model.Batch) {
 		t.fail(at, b)
 		return
 	}
-	if t.take(at, b, f.flowName) {
+	if t.take(at, b, f.flowOf) {
 		f.mark(t, model.Event{At: at, Kind: "restart", Target: t.spec.Name})
 	}
+	f.onRequests(at, t, b)
 }
 
-// flowName is the workflow a model's samples belong to: the model itself, until
-// there are too many.
-func (f *Fleet) flowName(name string) string {
-	if f.flows[name] != nil {
-		return name
+// flowOf is the workflow that takes what comes from an origin, until there are
+// too many.
+func (f *Fleet) flowOf(o slo.Origin) *workflow {
+	name, spec := f.promise.Find(o)
+	if w := f.flows[name]; w != nil {
+		return w
 	}
 	if len(f.flows) >= maxWorkflows {
-		name = OtherWorkflow
-		if f.flows[name] != nil {
-			return name
+		name, spec = OtherWorkflow, slo.Assumed()
+		if w := f.flows[name]; w != nil {
+			return w
 		}
 	}
-	f.flows[name] = newWorkflow(name, len(f.flows))
-	return name
+	w := newWorkflow(name, spec, len(f.flows))
+	f.flows[name] = w
+	return w
 }
 
 func (f *Fleet) mark(t *target, e model.Event) {
-	for name := range t.flows {
-		if name != "" {
-			f.flows[name].mark(e)
+	for w := range t.flows {
+		if w != nil {
+			w.mark(e)
 		}
 	}
 }
@@ -161,10 +186,6 @@ func (f *Fleet) frame(at model.Instant) *model.Frame {
 		WindowS:   f.window.Seconds(),
 		Targets:   make([]model.TargetView, 0, len(f.targets)),
 		Workflows: make([]model.WorkflowView, 0, len(f.flows)),
-		Alerts:    []model.AlertView{},
-		AlertLog:  []model.AlertEvent{},
-		Unjudged:  []model.Unjudged{},
-		Stages:    []model.StageView{},
 		Every:     f.every,
 		Started:   f.started,
 	}
@@ -174,21 +195,22 @@ func (f *Fleet) frame(at model.Instant) *model.Frame {
 	for _, t := range f.targets {
 		t.settle(at, f.every)
 		t.measure(f.window)
-		t.addTo(f.flows)
+		t.join(at.Mono)
 		fr.Targets = append(fr.Targets, t.see())
 		fr.Simulated = fr.Simulated || t.spec.Simulated
-		if a, ok := t.alert(at); ok {
-			fr.Alerts = append(fr.Alerts, a)
-		}
 	}
+	f.inFlight(at)
 	fr.CoveredS = f.covered()
-	f.forgetFlows()
+	f.forgetFlows(at)
 	points, repeat := f.grid.advance(at.Mono, staleAfter(f.every))
 	for _, w := range f.flows {
-		fr.Workflows = append(fr.Workflows, w.see(at))
+		fr.Workflows = append(fr.Workflows, w.see(at, f))
 		w.record(&fr.Workflows[len(fr.Workflows)-1], points, repeat, f.grid.step, f.grid.end(f.started))
 	}
 	slices.SortFunc(fr.Workflows, f.worstFirst)
+	fr.Goodput = f.total(fr.Workflows)
+	fr.Stages = f.stages.see(f)
+	f.judge(fr)
 	return fr
 }
 
@@ -208,9 +230,9 @@ func (f *Fleet) covered() model.Reading {
 }
 
 // forgetFlows drops workflows that no target carries any more.
-func (f *Fleet) forgetFlows() {
+func (f *Fleet) forgetFlows(at model.Instant) {
 	for name, w := range f.flows {
-		if len(w.targets) == 0 {
+		if len(w.targets) == 0 && !w.events.within(at.Mono, forgetEvents) {
 			delete(f.flows, name)
 		}
 	}

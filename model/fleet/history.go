@@ -55,7 +55,8 @@ const (
 	trackRunning = trackRequests + 2
 	trackWaiting = trackRequests + 3
 	trackKV      = trackRequests + 4
-	numTracks    = trackRequests + 5
+	trackGoodput = trackRequests + 5
+	numTracks    = trackRequests + 6
 )
 
 // history is the past of one workflow on the grid.
@@ -122,6 +123,7 @@ func (h *history) sample(v *model.WorkflowView, fresh bool) point {
 	p[trackRunning] = nan32(v.Requests.Running)
 	p[trackWaiting] = nan32(v.Requests.Waiting)
 	p[trackKV] = nan32(v.KVCacheUsage)
+	p[trackGoodput] = nan32(first(v.Goodput.Share.Point, v.Goodput.Share.Lo))
 	return p
 }
 
@@ -157,6 +159,7 @@ func (h *history) see(step time.Duration, end model.Instant) *model.History {
 		TTFT: dist(trackTTFT), TPOT: dist(trackTPOT), ITL: dist(trackITL),
 		Requests: tail(trackRequests), Output: tail(trackOutput),
 		Running: tail(trackRunning), Waiting: tail(trackWaiting), KV: tail(trackKV),
-		Events: h.events,
+		Goodput: tail(trackGoodput),
+		Events:  h.events,
 	}
 }

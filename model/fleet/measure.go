@@ -4,6 +4,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"slotop/model"
@@ -53,8 +54,8 @@ func (t *target) total() *tally {
 	t.sum.reset()
 	// In a fixed order: sums of floats depend on it, and a replay must give the
 	// same frame to the byte.
-	for _, name := range slices.Sorted(maps.Keys(t.flows)) {
-		t.sum.add(t.flows[name])
+	for _, w := range slices.SortedFunc(maps.Keys(t.flows), byName) {
+		t.sum.add(t.flows[w])
 	}
 	return t.sum
 }
@@ -123,6 +124,10 @@ func (t *target) addCounter(ty *tally, sl *slot) {
 	}
 	ty.count[sl.signal] = sum(ty.count[sl.signal], d)
 	switch sl.key.signal {
+	case model.Finished:
+		if sl.key.labels.Get(model.LabelReason) == "length" {
+			ty.truncated = sum(ty.truncated, d)
+		}
 	case model.PrefixQueries:
 		ty.looked += known(t.counters.Last()[sl.col])
 	case model.PrefixHits:
@@ -180,11 +185,29 @@ func (t *target) spanIncrease(sp span) (hist.Hist, bool) {
 	return h, true
 }
 
-// addTo gives each workflow this target's share of it.
-func (t *target) addTo(flows map[string]*workflow) {
-	for name, ty := range t.flows {
-		if name != "" {
-			flows[name].join(t, ty)
+// byName orders workflows; the samples of none come first.
+func byName(a, b *workflow) int {
+	switch {
+	case a == b:
+		return 0
+	case a == nil:
+		return -1
+	case b == nil:
+		return 1
+	default:
+		return strings.Compare(a.name, b.name)
+	}
+}
+
+// join gives each workflow this target's share of it.
+func (t *target) join(now time.Duration) {
+	for w, ty := range t.flows {
+		if w != nil {
+			w.join(t, ty)
 		}
+	}
+	t.reports = slices.DeleteFunc(t.reports, func(w *workflow) bool { return !w.events.within(now, forgetEvents) })
+	for _, w := range t.reports {
+		w.carry(t)
 	}
 }

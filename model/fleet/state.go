@@ -113,22 +113,6 @@ func (t *target) fresh() bool {
 	}
 }
 
-// alert is the target's built-in alert: an engine that has work and does none.
-func (t *target) alert(at model.Instant) (model.AlertView, bool) {
-	if t.state != model.Stalled {
-		return model.AlertView{}, false
-	}
-	return model.AlertView{
-		ID:     model.AlertID("stalled/" + string(t.spec.ID)),
-		Rule:   "stalled",
-		Target: model.Text(t.spec.Name),
-		State:  "firing",
-		Since:  t.since,
-		Text: fmt.Sprintf("no progress: %s running, %s waiting%s for %d s",
-			whole(t.view.Running), whole(t.view.Waiting), t.tokens(), int(at.Sub(t.since).Seconds())),
-	}, true
-}
-
 // tokens says that none came, where the server counts them.
 func (t *target) tokens() string {
 	if !t.exports(model.OutputTokens) {

@@ -10,15 +10,16 @@ import (
 // the server started where only one poll exists.
 type tally struct {
 	levels
-	count    [numSignals]model.Reading
-	rate     [numSignals]model.Reading
-	hist     [numHists]hist.Hist // by signal, from firstHist on
-	hasHist  [numHists]bool
-	looked   float64 // prefix look-ups and hits since the server started,
-	hits     float64 // for a hit counter that never moved
-	basis    model.Basis
-	partial  bool // an incomplete histogram is in it
-	repaired bool
+	count     [numSignals]model.Reading
+	rate      [numSignals]model.Reading
+	hist      [numHists]hist.Hist // by signal, from firstHist on
+	hasHist   [numHists]bool
+	looked    float64       // prefix look-ups and hits since the server started,
+	hits      float64       // for a hit counter that never moved
+	truncated model.Reading // of the finished, cut at their limit
+	basis     model.Basis
+	partial   bool // an incomplete histogram is in it
+	repaired  bool
 }
 
 // levels are the gauges of one target, of one of its engines or of a workflow.
@@ -115,6 +116,7 @@ func (t *tally) add(o *tally) {
 			t.addHist(firstHist+i, o.hist[i])
 		}
 	}
+	t.truncated = sum(t.truncated, o.truncated)
 	t.looked += o.looked
 	t.hits += o.hits
 	t.basis = o.basis

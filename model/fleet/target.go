@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"slotop/model"
+	"slotop/model/requests"
 	"slotop/model/series"
+	"slotop/model/slo"
 )
 
 // softFailures is how many timeouts or garbled pages in a row make a target
@@ -44,9 +46,15 @@ type target struct {
 	reach    time.Duration
 
 	alternates bool // several servers answer at this address in turn
+	epoch      string
 
-	flows   map[string]*tally // this target's part of each workflow, "" of none
-	sum     *tally            // of the target, where it has several parts
+	follows *requests.Tracker // of requests reported one by one; nil where none came
+	reports []*workflow       // that it reported requests of
+	marked  []float64         // every counter at the last mark; nil without one
+	busyAt1 bool              // requests ran already when it was first read
+
+	flows   map[*workflow]*tally // this target's part of each workflow, nil of none
+	sum     *tally               // of the target, where it has several parts
 	delta   []float64
 	elapsed time.Duration
 	dirty   bool // something came in since the last measure
@@ -59,7 +67,7 @@ func newTarget(spec model.Target, reach time.Duration) *target {
 		spec: spec, clean: true, dirty: true, start: math.NaN(),
 		reach: reach,
 		ring:  series.NewRing(0, reach),
-		flows: map[string]*tally{},
+		flows: map[*workflow]*tally{},
 	}
 }
 
@@ -75,7 +83,7 @@ func (t *target) fail(at model.Instant, b *model.Batch) {
 }
 
 // take folds in a page and reports whether the server restarted before it.
-func (t *target) take(at model.Instant, b *model.Batch, flowName func(string) string) bool {
+func (t *target) take(at model.Instant, b *model.Batch, flowOf func(slo.Origin) *workflow) bool {
 	t.polls++
 	t.good++
 	t.failedInRow, t.fault = 0, nil
@@ -87,18 +95,24 @@ func (t *target) take(at model.Instant, b *model.Batch, flowName func(string) st
 	t.row = grown(t.row[:0], known)
 	t.readSamples(b)
 	t.refused = b.Dropped + t.cols.dropped
-	restarted := t.restarted()
+	restarted := t.restarted(b.Epoch)
 	t.noteMovement(at, restarted)
-	t.accumulate(at, restarted)
+	born := t.accumulate(at, restarted)
+	t.noteMarked(born)
 	t.clean = t.clean && b.BadLines == 0 && b.Dropped == 0
 	if keep := t.cols.forget(t.good); keep != nil {
 		t.counters.Select(keep)
 		t.ring.Select(keep)
+		t.marked = selected(t.marked, keep)
 	}
 	if b.About != t.about || t.cols.changed {
 		t.about, t.cols.changed = b.About, false
-		t.assign(flowName)
+		t.assign(flowOf)
 	}
+	if t.good == 1 {
+		t.busyAt1 = t.busy()
+	}
+	t.tellLedgers(born)
 	if restarted {
 		t.restarts++
 		t.restartedAt = at
@@ -120,10 +134,29 @@ func (t *target) readSamples(b *model.Batch) {
 	t.row = grown(t.row, t.cols.width)
 }
 
+// selected is the columns of a row that stay, nil without a row.
+func selected(row []float64, keep []int) []float64 {
+	if row == nil {
+		return nil
+	}
+	out := make([]float64, len(keep))
+	for i, c := range keep {
+		out[i] = math.NaN()
+		if c < len(row) {
+			out[i] = row[c]
+		}
+	}
+	return out
+}
+
 // restarted decides once for the whole target: a process start that moved on, or
 // counters that fell together, mean a new process behind every series.
-func (t *target) restarted() bool {
+func (t *target) restarted(epoch string) bool {
 	fell := series.Restarted(t.counters.Last(), t.row)
+	if was := t.epoch; epoch != "" && epoch != was {
+		t.epoch = epoch
+		fell = fell || was != ""
+	}
 	start := t.processStart()
 	was := t.start
 	if !math.IsNaN(start) {
@@ -169,30 +202,32 @@ func (t *target) processStart() float64 {
 	return start
 }
 
-// assign says which workflow each sample counts for: the model it names, or the
-// only model there is, or, where the page names none, the target itself.
-func (t *target) assign(flowName func(string) string) {
+// assign says which workflow each sample counts for: by the model it names, or
+// the only model there is, or, where the page names none, the target itself.
+func (t *target) assign(flowOf func(slo.Origin) *workflow) {
 	only := t.onlyModel()
-	flows := make(map[string]*tally, len(t.flows))
+	flows := make(map[*workflow]*tally, len(t.flows))
 	for _, sl := range t.cols.slots {
-		name := sl.key.labels.Get(model.LabelModel)
-		if name == "" {
-			name = only
+		o := slo.Origin{
+			Workflow: sl.key.labels.Get(model.LabelWorkflow), Model: first(sl.key.labels.Get(model.LabelModel), only),
+			Adapter: sl.key.labels.Get(model.LabelAdapter), Target: t.spec.Name, Labels: sl.key.labels,
 		}
-		if name != "" {
-			name = flowName(name)
+		sl.flow = nil
+		if o.Model != "" || o.Workflow != "" {
+			sl.flow = flowOf(o)
 		}
-		if flows[name] == nil {
-			flows[name] = first(t.flows[name], &tally{})
+		if flows[sl.flow] == nil {
+			flows[sl.flow] = first(t.flows[sl.flow], &tally{})
 		}
-		sl.share = flows[name]
+		sl.share = flows[sl.flow]
 	}
 	t.flows = flows
 	t.atEnd = t.countsAtEnd()
 }
 
-func first(a, b *tally) *tally {
-	if a != nil {
+func first[T comparable](a, b T) T {
+	var zero T
+	if a != zero {
 		return a
 	}
 	return b

@@ -3,28 +3,36 @@ package fleet
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"slotop/model"
 	"slotop/model/hist"
+	"slotop/model/slo"
 )
 
-// The objectives a workflow has until somebody sets its own: both bounds are
-// bucket edges of the common engines, so that their shares are exact.
-const (
-	assumedTTFT  = 1.0   // seconds
-	assumedTPOT  = 0.050 // seconds
-	assumedShare = 0.95
-	// fewRequests: below it a share is a handful of requests, not evidence.
-	fewRequests = 20
-)
+// fewRequests: below it a share is a handful of requests, not evidence.
+const fewRequests = 20
 
 // workflow is a named class of requests, summed over the targets that serve it.
 type workflow struct {
 	name    string
+	spec    *model.WorkflowSpec
 	sum     tally
 	lone    tally // targets with a single page: since start
 	targets []*target
 	fresh   int
+
+	ledger    ledger  // of what pages count
+	events    reports // of requests reported one by one
+	midway    bool    // a target was at work already when it was first read
+	read      int     // targets with pages that count for it
+	reporting int     // fresh targets that report requests of it
+	account   account
+	job       model.Instant // when the deadline's job began; zero without one
+	now       model.Instant
+	steady    steady
+	judged    slo.Span // what the last view was judged by
+
 	is, was began   // the condition now, and the last one that was no silence
 	weight  float64 // how much it hurts within its condition
 	history *history
@@ -55,20 +63,25 @@ func silent(c model.Condition) bool {
 	return c == model.IsDown || c == model.IsStale || c == model.IsStarting
 }
 
-func newWorkflow(name string, rank int) *workflow {
-	return &workflow{name: name, history: newHistory(rank)}
+func newWorkflow(name string, spec *model.WorkflowSpec, rank int) *workflow {
+	return &workflow{
+		name: name, spec: spec, history: newHistory(rank),
+		ledger: newLedger(), events: reports{ledger: newLedger()},
+	}
 }
 
 func (w *workflow) begin() {
 	w.sum.reset()
 	w.lone.reset()
-	w.targets, w.fresh = w.targets[:0], 0
+	w.targets, w.fresh, w.read, w.reporting = w.targets[:0], 0, 0, 0
 }
 
 // join adds a target's share. Counts since start and counts of a window are
 // different things: the former are used only while there is nothing else.
 func (w *workflow) join(t *target, ty *tally) {
 	w.targets = append(w.targets, t)
+	w.read++
+	w.midway = w.midway || t.busyAt1
 	if t.fresh() {
 		w.fresh++
 	}
@@ -77,6 +90,20 @@ func (w *workflow) join(t *target, ty *tally) {
 		return
 	}
 	w.sum.add(ty)
+}
+
+// carry adds a target that reports requests of the workflow.
+func (w *workflow) carry(t *target) {
+	if t.fresh() {
+		w.reporting++
+	}
+	if slices.Contains(w.targets, t) {
+		return
+	}
+	w.targets = append(w.targets, t)
+	if t.fresh() {
+		w.fresh++
+	}
 }
 
 // tally is what the view is made of. Levels count from every target.
@@ -94,12 +121,14 @@ func (w *workflow) tally() *tally {
 	return &w.sum
 }
 
-func (w *workflow) see(at model.Instant) model.WorkflowView {
+func (w *workflow) see(at model.Instant, f *Fleet) model.WorkflowView {
+	w.now = at
+	w.ledger.note(at.Mono)
+	w.events.ledger.note(at.Mono)
 	ty := w.tally()
 	v := model.WorkflowView{
-		Name:              w.name,
-		AssumedObjectives: true,
-		Requests:          requests(ty),
+		Name:     w.name,
+		Requests: asked(ty),
 		Tokens: model.Tokens{
 			PromptPerSecond:   ty.rateOf(model.PromptTokens),
 			OutputPerSecond:   ty.rateOf(model.OutputTokens),
@@ -116,15 +145,18 @@ func (w *workflow) see(at model.Instant) model.WorkflowView {
 		Missing:           []model.Signal{},
 		State:             w.state(),
 	}
-	v.Objectives = []model.ObjectiveView{
-		w.objective(ty, model.TTFT, model.MetricTTFT, assumedTTFT),
-		w.objective(ty, model.TPOT, model.MetricTPOT, assumedTPOT),
-	}
 	for _, t := range w.targets {
 		v.Targets = append(v.Targets, t.spec.Name)
 	}
 	v.Missing = ty.missing()
 	v.Notes = w.notes(ty)
+	span := w.span(ty, f.window, f.every)
+	if w.byRequests(at.Mono) {
+		span = w.seeReports(&v, f)
+	}
+	w.judged = span
+	w.promise(&v, span, at.Mono, f.every)
+	w.addBounds(&v, ty)
 	v.Condition = w.condition(&v)
 	w.enter(v.Condition, at)
 	v.Since = w.is.since
@@ -132,9 +164,9 @@ func (w *workflow) see(at model.Instant) model.WorkflowView {
 	return v
 }
 
-// requests counts what was asked for, what came of it, and what nobody can
+// asked counts what was asked for, what came of it, and what nobody can
 // account for. First tokens stand for starts where the server counts no starts.
-func requests(ty *tally) model.Requests {
+func asked(ty *tally) model.Requests {
 	r := model.Requests{
 		Started:   ty.countOf(model.Started),
 		Finished:  ty.countOf(model.Finished),
@@ -181,31 +213,18 @@ func prefixHit(ty *tally) model.Reading {
 	return windowRatio(ty, model.PrefixHits, model.PrefixQueries)
 }
 
-func (w *workflow) objective(ty *tally, s model.Signal, metric model.Metric, max float64) model.ObjectiveView {
-	o := model.ObjectiveView{Metric: metric, MaxS: max, Target: assumedShare, Verdict: model.CannotCompute}
-	i := signalIndex[s]
-	h, known := ty.of(i)
-	if !known {
-		if ty.exported[i] {
-			o.Verdict = model.Undecided // nothing fresh is known: not the same as no request
+// addBounds names the bucket edges on both sides of bounds that are none.
+func (w *workflow) addBounds(v *model.WorkflowView, ty *tally) {
+	for i := range v.Objectives {
+		o := &v.Objectives[i]
+		s := o.Metric.Signal()
+		if s == "" || v.Goodput.Basis == model.ByRequests {
+			continue
 		}
-		return o
+		if h, ok := ty.of(signalIndex[s]); ok {
+			o.Bounds = nearestEdges(h, o.MaxS)
+		}
 	}
-	if h.N() == 0 {
-		o.Verdict = model.NoData
-		return o
-	}
-	if ty.basis == model.SinceStart {
-		o.Verdict = model.Undecided // objectives are of the window
-		return o
-	}
-	o.Share = w.shareAtMost(s, h, max)
-	if s == model.TTFT && ttftLeavesOut(ty) != "" {
-		e2e, _ := ty.of(signalIndex[model.E2E])
-		o.Share = sureOf(o.Share, e2e.ShareAtMost(max))
-	}
-	o.Verdict = verdict(o.Share, h.N())
-	return o
 }
 
 // shareAtMost is the share of observations at or below x. Replicas whose buckets
@@ -218,8 +237,11 @@ func (w *workflow) shareAtMost(s model.Signal, merged *hist.Hist, x float64) mod
 	var each []hist.Hist
 	n := 0.0
 	for _, t := range w.targets {
-		ty := t.flows[w.name]
-		if h, known := ty.of(signalIndex[s]); known && t.fresh() && ty.basis == model.OverWindow {
+		ty := t.flows[w]
+		if ty == nil || !t.fresh() || ty.basis != model.OverWindow {
+			continue // it only reports requests, or has nothing to say of the window
+		}
+		if h, known := ty.of(signalIndex[s]); known {
 			each, n = append(each, *h), n+h.N()
 		}
 	}
@@ -237,22 +259,6 @@ func sureOf(ttft, e2e model.Share) model.Share {
 		ttft.Lo = model.Of(min(lo, ttft.Hi.Value))
 	}
 	return ttft
-}
-
-func verdict(s model.Share, n float64) model.Verdict {
-	lo, hi := s.Lo.Value, s.Hi.Value
-	switch {
-	case !s.Lo.OK() || !s.Hi.OK():
-		return model.CannotCompute
-	case n < fewRequests:
-		return model.Undecided
-	case lo >= assumedShare:
-		return model.Met
-	case hi < assumedShare:
-		return model.Missed
-	default:
-		return model.Undecided
-	}
 }
 
 // state is the worst a user of the workflow meets: with one replica of several
@@ -279,7 +285,7 @@ func (w *workflow) condition(v *model.WorkflowView) model.Condition {
 	if w.fresh == 0 {
 		return silence[v.State]
 	}
-	worst := verdicts(v.Objectives)
+	worst := w.verdict(v)
 	switch {
 	case v.State == model.Stalled:
 		return model.IsStalled
@@ -291,8 +297,28 @@ func (w *workflow) condition(v *model.WorkflowView) model.Condition {
 		return model.IsPartial
 	case worst == model.IsQuiet && busy(v):
 		return model.IsUndecided // requests run, none came to its end yet
+	case worst == model.IsMet && w.atRisk(v):
+		return model.IsAtRisk
 	default:
 		return worst
+	}
+}
+
+// distOf is the distribution that a metric's objective speaks of.
+func distOf(v *model.WorkflowView, m model.Metric) *model.Dist {
+	switch m {
+	case model.MetricTTFT:
+		return v.TTFT
+	case model.MetricTPOT:
+		return v.TPOT
+	case model.MetricE2E:
+		return v.E2E
+	case model.MetricQueue:
+		return v.Queue
+	case model.MetricFirstAnswer:
+		return v.FirstAnswer
+	default:
+		return nil
 	}
 }
 
@@ -305,6 +331,9 @@ const settled = 1.5
 // near it is to missing one.
 func (w *workflow) weigh(v *model.WorkflowView) {
 	now := 0.0
+	if v.Condition != model.IsMet && v.Goodput.Share.Hi.OK() {
+		now = v.Requests.PerSecond.Value * (1 - v.Goodput.Share.Hi.Value)
+	}
 	for _, o := range v.Objectives {
 		if v.Condition == model.IsMet {
 			now = max(now, nearness(v, o))
@@ -319,10 +348,7 @@ func (w *workflow) weigh(v *model.WorkflowView) {
 
 // nearness is p95 over the bound.
 func nearness(v *model.WorkflowView, o model.ObjectiveView) float64 {
-	d := v.TTFT
-	if o.Metric == model.MetricTPOT {
-		d = v.TPOT
-	}
+	d := distOf(v, o.Metric)
 	if d == nil {
 		return 0
 	}
@@ -330,6 +356,33 @@ func nearness(v *model.WorkflowView, o model.ObjectiveView) float64 {
 		return d.P95.Lo.Value / o.MaxS
 	}
 	return d.P95.Value.Value / o.MaxS
+}
+
+// atRisk: the promise is kept, and either its budget has been going too fast for
+// minutes and still does, or those who arrive now will wait for too long.
+func (w *workflow) atRisk(v *model.WorkflowView) bool {
+	if b := v.Budget; b != nil && b.Burn.M2.Value > 1 && b.Burn.M5.Value > 1 && b.Burn.M30.Value > 1 && v.Goodput.N >= fewRequests {
+		return true
+	}
+	wait := w.waitNow(v)
+	return wait.OK() && wait.Value > w.limitOf(model.TTFT)
+}
+
+// verdict is the goodput's word. Where that cannot be computed a missed objective
+// speaks for itself, and assumed ones for as much as can be told.
+func (w *workflow) verdict(v *model.WorkflowView) model.Condition {
+	if v.Goodput.Verdict != model.CannotCompute {
+		return verdictCondition[v.Goodput.Verdict]
+	}
+	worst := verdicts(v.Objectives)
+	if worst == model.IsMissed || v.AssumedObjectives {
+		return worst
+	}
+	return model.IsBlind
+}
+
+var verdictCondition = map[model.Verdict]model.Condition{
+	model.Met: model.IsMet, model.Missed: model.IsMissed, model.Undecided: model.IsUndecided, model.NoData: model.IsQuiet,
 }
 
 // silence is the condition of a workflow none of whose targets is fresh.

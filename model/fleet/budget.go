@@ -1,0 +1,116 @@
+package fleet
+
+import (
+	"time"
+
+	"slotop/model"
+	"slotop/model/slo"
+)
+
+// The windows whose burn is shown.
+const (
+	burnFast = 2 * time.Minute
+	burnMain = 5 * time.Minute
+	burnSlow = 30 * time.Minute
+)
+
+// budgetParts is how many parts a budget's period is remembered in: what is
+// older than a period leaves it a part at a time.
+const budgetParts = 96
+
+// account is what a workflow's error budget was spent on, in parts of its
+// period.
+type account struct {
+	began time.Duration // of the first part
+	ends  time.Duration // of the present part
+	from  slo.Counts    // the ledger when it began
+	parts []slo.Bad     // complete ones, oldest first
+	live  bool
+}
+
+// spent is the requests and the bad ones of the period so far. A part is judged
+// for itself: over a longer stretch histograms tell less of what was met together.
+func (a *account) spent(l *ledger, spec *model.WorkflowSpec, s slo.Span, now time.Duration) slo.Bad {
+	part := time.Duration(spec.PeriodS*float64(time.Second)) / budgetParts
+	if !a.live {
+		*a = account{began: now, ends: now + part, from: l.total, live: true}
+	}
+	present := badSince(l, &a.from, spec, s)
+	for ; now >= a.ends && part > 0; a.ends += part {
+		a.parts = append(a.parts, present)
+		a.from, present = l.total, slo.Bad{}
+		if len(a.parts) > budgetParts {
+			a.parts = a.parts[1:]
+			a.began += part
+		}
+	}
+	for _, p := range a.parts {
+		present.N += p.N
+		present.Bad += p.Bad
+	}
+	return present
+}
+
+func badSince(l *ledger, from *slo.Counts, spec *model.WorkflowSpec, s slo.Span) slo.Bad {
+	_, likely := slo.BadOf(spec, stretch(l.total.Since(from), 0, s))
+	return likely
+}
+
+// stretch is a span of other counts, of servers that measure the same.
+func stretch(c slo.Counts, elapsed time.Duration, like slo.Span) slo.Span {
+	return slo.Span{Counts: c, ElapsedS: elapsed.Seconds(), Exact: like.Exact, Exported: like.Exported, Ends: like.Ends}
+}
+
+// budget is the workflow's error budget, nil where its goodput cannot be computed.
+func (w *workflow) budget(l *ledger, spec *model.WorkflowSpec, s slo.Span, now, every time.Duration) *model.BudgetView {
+	if !s.Ends || spec.DeadlineS > 0 {
+		return nil
+	}
+	spent := w.account.spent(l, spec, s, now)
+	rate := func(window time.Duration) model.Reading {
+		_, likely := w.badOver(l, spec, s, max(window, 2*every))
+		if likely.N == 0 {
+			return model.Missing(model.NoTraffic)
+		}
+		return model.Of(slo.Burn(1-likely.Share(), spec.Share))
+	}
+	b := slo.Budget{Target: spec.Share, PeriodS: spec.PeriodS, N: spent.N, Bad: spent.Bad}
+	v := &model.BudgetView{
+		Burn:      model.Burn{M2: rate(burnFast), M5: rate(burnMain), M30: rate(burnSlow)},
+		Remaining: b.Remaining(), PeriodS: spec.PeriodS, ObservedS: (now - w.account.began).Seconds(),
+		Allowed: model.Of(b.Allowed()), Bad: model.Of(spent.Bad),
+	}
+	v.ExhaustedIn = b.ExhaustedIn(v.Burn.M5)
+	if _, likely := w.badOver(l, spec, s, burnMain); likely.N < slo.Few {
+		v.Text = likely.In(burnMain)
+	}
+	return v
+}
+
+// badOver is what was surely and what was likely bad over the newest stretch.
+func (w *workflow) badOver(l *ledger, spec *model.WorkflowSpec, s slo.Span, window time.Duration) (surely, likely slo.Bad) {
+	c, elapsed := l.since(window)
+	return slo.BadOf(spec, stretch(c, elapsed, s))
+}
+
+// deadline is the job of a workflow that must be done by a time: it begins with
+// the first request after there was none, and ends when there is none again.
+func (w *workflow) deadline(v *model.WorkflowView, spec *model.WorkflowSpec) *model.DeadlineView {
+	if spec.DeadlineS == 0 {
+		return nil
+	}
+	left := v.Requests.Running.Plus(v.Requests.Waiting)
+	switch {
+	case left.OK() && left.Value == 0:
+		w.job = model.Instant{}
+	case left.OK() && w.job.IsZero():
+		w.job = w.now
+	}
+	d := &model.DeadlineView{Began: w.job, DeadlineS: spec.DeadlineS, Remaining: left, PerSecond: v.Requests.PerSecond, Verdict: model.NoData}
+	if w.job.IsZero() {
+		return d
+	}
+	d.LeftS = model.Of(spec.DeadlineS - w.now.Sub(w.job).Seconds())
+	d.NeedsS, d.Verdict = slo.Deadline(left, d.PerSecond, d.LeftS)
+	return d
+}

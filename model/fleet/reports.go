@@ -1,0 +1,400 @@
+package fleet
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"slotop/model"
+	"slotop/model/requests"
+	"slotop/model/sketch"
+	"slotop/model/slo"
+)
+
+const (
+	// forgetEvents is how long a workflow that only reports named is kept.
+	forgetEvents = MaxWindow
+	// maxCauses bounds the reasons that one stretch tells apart.
+	maxCauses = 32
+	// cheap is how many values are summed up anew at every tick; more than that
+	// only once a second.
+	cheap = 5000
+)
+
+// reports is what a workflow knows from requests that were reported one by one,
+// in blocks by the time at which the requests ended.
+type reports struct {
+	ledger ledger
+	blocks []*reported // oldest first
+	last   time.Duration
+	any    bool
+	flight model.Phases
+
+	sum    reported // of the window, kept while nothing changes
+	sumAt  time.Duration
+	sumOf  time.Duration // the beginning of it
+	sumNew bool          // something ended since
+	stage  *reported     // since the last mark, nil without one
+}
+
+// reported sums up requests that ended within one stretch of time.
+type reported struct {
+	start       time.Duration
+	counts      slo.Counts
+	times       [len(slo.Counts{}.Terms)]sketch.Sketch // by model.Metrics, of requests that were answered
+	response    sketch.Sketch                          // from a load generator's schedule
+	output      model.Known
+	retries     float64
+	failedBy    map[string]float64
+	cancelledBy map[string]float64
+	load        sendings
+}
+
+// sendings compares a load generator's plan with what it did.
+type sendings struct {
+	n                      float64
+	planned, lastPlanned   model.Stamp
+	sent, lastSent, newest model.Stamp
+	behind                 model.Reading // of the request planned last
+}
+
+// within reports whether a report came in the last d.
+func (r *reports) within(now, d time.Duration) bool { return r.any && now-r.last <= d }
+
+// onRequests takes the reports of a batch.
+func (f *Fleet) onRequests(at model.Instant, t *target, b *model.Batch) {
+	if t.follows == nil {
+		if len(b.Requests) == 0 {
+			return
+		}
+		t.follows = requests.New(f.silence())
+	}
+	t.follows.Take(at, b, func(e requests.Ended) {
+		w := f.flowOf(originOf(e.Request, t))
+		t.carries(w)
+		w.ended(at.Mono, &e)
+	})
+	for i := range b.Requests {
+		w := f.flowOf(originOf(&b.Requests[i], t))
+		t.carries(w)
+		w.events.last, w.events.any = at.Mono, true
+	}
+}
+
+func (f *Fleet) silence() time.Duration {
+	s := first(f.policy.SilentAfterS, model.DefaultSilence)
+	return time.Duration(s * float64(time.Second))
+}
+
+func originOf(r *model.Request, t *target) slo.Origin {
+	return slo.Origin{
+		Workflow: r.Workflow, Model: r.Model, Adapter: r.Labels.Get(model.LabelAdapter),
+		Target: t.spec.Name, Labels: r.Labels,
+	}
+}
+
+func (t *target) carries(w *workflow) {
+	if !slices.Contains(t.reports, w) {
+		t.reports = append(t.reports, w)
+	}
+}
+
+// inFlight counts the requests of all targets by workflow and phase.
+func (f *Fleet) inFlight(at model.Instant) {
+	for _, w := range f.flows {
+		w.events.flight = model.Phases{}
+	}
+	for _, t := range f.targets {
+		if t.follows == nil {
+			continue
+		}
+		t.follows.Each(at, func(r *model.Request, unknown bool) {
+			n := f.flowOf(originOf(r, t)).events.phase(r.Phase, unknown)
+			*n = model.Of(n.Value + 1)
+		})
+	}
+}
+
+// phase is the count that a request in flight belongs to.
+func (r *reports) phase(p model.Phase, unknown bool) *model.Reading {
+	c := &r.flight
+	if unknown {
+		return &c.Unknown
+	}
+	switch p {
+	case model.PhaseQueued:
+		return &c.Queued
+	case model.PhasePreparing:
+		return &c.PreparingContext
+	case model.PhaseAtModel:
+		return &c.WaitingForModel
+	case model.PhaseStreaming:
+		return &c.Streaming
+	case model.PhaseToolCall:
+		return &c.ToolCall
+	case model.PhaseRetrying:
+		return &c.Retrying
+	default:
+		return &c.Other
+	}
+}
+
+// ended counts a request that came to its end.
+func (w *workflow) ended(now time.Duration, e *requests.Ended) {
+	r := &w.events
+	r.last, r.any, r.sumNew = now, true, true
+	one := &reported{}
+	one.add(w.spec, e)
+	r.ledger.total.Add(&one.counts)
+	if b := r.block(e.At, now); b != nil {
+		b.merge(one)
+	}
+	if r.stage != nil && e.At >= r.stage.start {
+		r.stage.merge(one)
+	}
+}
+
+// block is the stretch of a time, nil where that is longer ago than anybody can ask.
+func (r *reports) block(at, now time.Duration) *reported {
+	start := at - at%blockSpan
+	oldest := now - MaxWindow - 2*blockSpan
+	for len(r.blocks) > 0 && r.blocks[0].start < oldest {
+		r.blocks = r.blocks[1:]
+	}
+	if start < oldest {
+		return nil
+	}
+	i, found := slices.BinarySearchFunc(r.blocks, start, func(b *reported, at time.Duration) int { return int(b.start - at) })
+	if !found {
+		r.blocks = slices.Insert(r.blocks, i, &reported{start: start})
+	}
+	return r.blocks[i]
+}
+
+// add counts one request: what became of it, whether it kept its promises, and
+// its times where it was answered.
+func (s *reported) add(spec *model.WorkflowSpec, e *requests.Ended) {
+	q := e.Request
+	times := e.Times()
+	felt := times
+	if r := e.Response(); r.OK() {
+		felt[slices.Index(model.Metrics, model.MetricE2E)] = r // the plan's clock started it
+		s.response.Add(r.Value)
+	}
+	j := slo.Judge(spec, slo.Observed{
+		Times: felt, Outcome: q.Outcome, Reason: q.Reason, Status: q.Status, OutputTokens: q.OutputTokens,
+		Stream: q.Stream, WaitedS: e.WaitedS(), HadToken: q.FirstToken != 0,
+	})
+	s.outcome(q)
+	s.judged(j, q, e)
+	for i, v := range felt {
+		s.term(i, v, j.Terms[i])
+	}
+	if q.Outcome != model.RequestFailed {
+		for i, v := range times {
+			if v.OK() {
+				s.times[i].Add(v.Value)
+			}
+		}
+	}
+	s.usage(q)
+	s.retries += float64(max(0, e.Tries-1))
+	s.load.add(q, e)
+}
+
+func (s *reported) outcome(q *model.Request) {
+	c := &s.counts
+	c.Started++
+	switch q.Outcome {
+	case model.OutputLimited:
+		c.Truncated++
+		c.Finished++
+	case model.RequestCancelled:
+		c.Cancelled++
+		count(&s.cancelledBy, causeOf(q))
+	case model.RequestFailed:
+		c.Failed++
+		count(&s.failedBy, causeOf(q))
+		if throttled(q) {
+			c.Throttled++
+		}
+	default:
+		c.Finished++
+	}
+}
+
+const tooManyRequests = 429
+
+func throttled(q *model.Request) bool {
+	return q.Status == tooManyRequests || q.Reason == "rate_limited"
+}
+
+// causeOf is the reason as people search for it: the status, and the word.
+func causeOf(q *model.Request) string {
+	status := ""
+	if q.Outcome == model.RequestFailed && q.Status > 0 {
+		status = strconv.Itoa(q.Status)
+	}
+	return first(strings.TrimSpace(status+" "+q.Reason), "not said")
+}
+
+func count(by *map[string]float64, cause string) {
+	if *by == nil {
+		*by = map[string]float64{}
+	}
+	if _, known := (*by)[cause]; !known && len(*by) >= maxCauses {
+		cause = OtherWorkflow
+	}
+	(*by)[cause]++
+}
+
+func (s *reported) judged(j slo.Judgement, q *model.Request, e *requests.Ended) {
+	c := &s.counts
+	good, bad := 0.0, 0.0
+	switch j.Verdict {
+	case slo.IsGood:
+		good = 1
+		if q.OutputTokens.OK() {
+			c.GoodOutput += q.OutputTokens.Value
+		}
+	case slo.IsBad:
+		bad = 1
+	case slo.IsExcluded:
+		c.Excluded++
+	}
+	c.Good += good
+	c.Bad += bad
+	if !e.Superseded {
+		c.UserGood += good
+		c.UserBad += bad
+	}
+	if e.Retracts { // the attempt before had been counted as the user's last
+		c.UserBad--
+	}
+}
+
+func (s *reported) term(i int, v model.Reading, p slo.Pass) {
+	if p == slo.NotApplicable || !v.OK() {
+		return
+	}
+	t := slo.Term{N: 1, Sum: v.Value}
+	if p == slo.Within {
+		t.Lo, t.Hi = 1, 1
+	}
+	s.counts.Terms[i].Add(t)
+}
+
+func (s *reported) usage(q *model.Request) {
+	if q.Outcome == model.RequestFailed {
+		return // nothing was generated for anybody
+	}
+	if !q.OutputTokens.OK() {
+		s.output.Unknown++
+		return
+	}
+	s.output.N++
+	s.output.Sum += q.OutputTokens.Value
+	s.counts.Output += q.OutputTokens.Value
+}
+
+func (l *sendings) add(q *model.Request, e *requests.Ended) {
+	if q.Scheduled == 0 || e.First == 0 {
+		return
+	}
+	l.merge(&sendings{
+		n: 1, planned: q.Scheduled, lastPlanned: q.Scheduled, sent: e.First, lastSent: e.First,
+		newest: q.Scheduled, behind: model.Between(q.Scheduled, e.First),
+	})
+}
+
+func (l *sendings) merge(o *sendings) {
+	if o.n == 0 {
+		return
+	}
+	if l.n == 0 {
+		*l = *o
+		return
+	}
+	if o.newest >= l.newest {
+		l.newest, l.behind = o.newest, o.behind
+	}
+	l.n += o.n
+	l.planned, l.lastPlanned = min(l.planned, o.planned), max(l.lastPlanned, o.lastPlanned)
+	l.sent, l.lastSent = min(l.sent, o.sent), max(l.lastSent, o.lastSent)
+}
+
+// see is nil where no schedule is known.
+func (l *sendings) see() *model.LoadView {
+	if l.n == 0 {
+		return nil
+	}
+	return &model.LoadView{
+		OfferedPerSecond: l.rate(l.planned, l.lastPlanned), SentPerSecond: l.rate(l.sent, l.lastSent), BehindS: l.behind,
+	}
+}
+
+func (l *sendings) rate(from, to model.Stamp) model.Reading {
+	if l.n < 2 || to <= from {
+		return model.Reading{}
+	}
+	return model.Of((l.n - 1) / model.Between(from, to).Value)
+}
+
+func (s *reported) merge(o *reported) {
+	s.counts.Add(&o.counts)
+	for i := range s.times {
+		s.times[i].Merge(&o.times[i])
+	}
+	s.response.Merge(&o.response)
+	s.output.Sum += o.output.Sum
+	s.output.N += o.output.N
+	s.output.Unknown += o.output.Unknown
+	s.retries += o.retries
+	addCauses(&s.failedBy, o.failedBy)
+	addCauses(&s.cancelledBy, o.cancelledBy)
+	s.load.merge(&o.load)
+}
+
+func addCauses(to *map[string]float64, from map[string]float64) {
+	for cause, n := range from {
+		if *to == nil {
+			*to = map[string]float64{}
+		}
+		(*to)[cause] += n
+	}
+}
+
+// causes lists what ended requests, most frequent first.
+func causes(by map[string]float64) []model.Cause {
+	out := make([]model.Cause, 0, len(by))
+	for reason, n := range by {
+		out = append(out, model.Cause{Reason: reason, N: n})
+	}
+	slices.SortFunc(out, func(a, b model.Cause) int {
+		if a.N != b.N {
+			return int(b.N - a.N)
+		}
+		return strings.Compare(a.Reason, b.Reason)
+	})
+	return out
+}
+
+// over sums the blocks of a window: whole ones, so that it reaches back for up
+// to a block more than asked. It returns the beginning too.
+func (r *reports) over(window, now time.Duration) (*reported, time.Duration) {
+	from := max(0, now-window)
+	from -= from % blockSpan
+	same := from == r.sumOf && !r.sumNew
+	if same || r.sumNew && r.sum.counts.Started > cheap && now-r.sumAt < time.Second && r.sumOf == from {
+		return &r.sum, from
+	}
+	r.sum = reported{}
+	for _, b := range r.blocks {
+		if b.start >= from {
+			r.sum.merge(b)
+		}
+	}
+	r.sumAt, r.sumOf, r.sumNew = now, from, false
+	return &r.sum, from
+}

@@ -1,0 +1,329 @@
+package fleet
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"slotop/model"
+	"slotop/model/alert"
+	"slotop/model/slo"
+	"slotop/model/unit"
+)
+
+// The rules that always watch. Only broken promises and engines that have
+// stopped page; what explains them is a note.
+var (
+	burnRule      = alert.Rule{Name: "slo-burn", Severity: model.Page, Hold: keepFiring}
+	slowBurnRule  = alert.Rule{Name: "slo-burn-slow", Severity: model.Warn, Hold: keepFiring}
+	stalledRule   = alert.Rule{Name: "stalled", Severity: model.Page}
+	downRule      = alert.Rule{Name: "down", Severity: model.Warn}
+	restartRule   = alert.Rule{Name: "restart", Severity: model.Note}
+	fullRule      = alert.Rule{Name: "kv-full", Severity: model.Note, For: 10 * time.Second, Hold: 30 * time.Second}
+	waitRule      = alert.Rule{Name: "predicted-breach", Severity: model.Warn, For: 30 * time.Second, Hold: 30 * time.Second}
+	throttledRule = alert.Rule{Name: "throttled", Severity: model.Warn, Hold: keepFiring}
+	lateRule      = alert.Rule{Name: "deadline", Severity: model.Page, For: time.Minute, Hold: time.Minute}
+	changedRule   = alert.Rule{Name: "latency-changed", Severity: model.Warn, For: blockSpan, Hold: keepFiring}
+)
+
+// The rules' thresholds that are not promises.
+const (
+	keepFiring    = time.Minute // science: the windows are the debounce, this keeps it from flapping
+	restartShown  = 2 * time.Minute
+	fullCache     = 0.97 // of the KV cache, with preemptions
+	fullPreempts  = 0.05 // a second
+	throttledFrom = 0.05 // of the requests in five minutes
+	fewThrottled  = 5
+	waitWindow    = 30 * time.Second
+)
+
+// builtIn are the rules on each workflow and on each target.
+var builtIn = []alert.Rule{
+	burnRule, slowBurnRule, stalledRule, downRule, restartRule, fullRule, waitRule, throttledRule, lateRule, changedRule,
+}
+
+// judge evaluates every rule and hangs the alerts on the frame.
+func (f *Fleet) judge(fr *model.Frame) {
+	fr.Unjudged = []model.Unjudged{}
+	f.judgeTargets(fr)
+	for i := range fr.Workflows {
+		v := &fr.Workflows[i]
+		f.judgeWorkflow(fr, f.flows[v.Name], v)
+	}
+	f.judgeRules(fr)
+	f.book.Settle(fr.At)
+	fr.Alerts, fr.AlertLog = f.book.Alerts(fr.At), f.book.Log()
+	fr.Rules = len(builtIn) + len(f.policy.Rules)
+}
+
+// observe passes on what can be told. What a rule never had a number for is no
+// alert; one that fires already goes on, because nobody said that it was over.
+func (f *Fleet) observe(o alert.Observation, at model.Instant) {
+	if o.Truth == alert.CannotTell && !o.Compare && o.Text == "" && o.Cause == "" {
+		return
+	}
+	f.book.Observe(o, at)
+}
+
+// judgeTargets looks at what is polled. That all targets of the fleet are gone is
+// an outage; that one of several is, a loss of sight.
+func (f *Fleet) judgeTargets(fr *model.Frame) {
+	down := make([]alert.Observation, len(f.targets))
+	for i, t := range f.targets {
+		down[i] = f.downOf(t, &fr.Targets[i], fr.At)
+	}
+	for _, o := range f.book.Group(down, outage, fr.At) {
+		f.observe(o, fr.At)
+	}
+	for i, t := range f.targets {
+		v := &fr.Targets[i]
+		if !t.fresh() {
+			f.observe(alert.Observation{Rule: stalledRule, Target: v.Name, Cause: t.silencedBy()}, fr.At)
+			continue
+		}
+		for _, o := range []alert.Observation{f.stalledOf(t, v, fr.At), f.restartOf(v, fr.At), f.fullOf(v)} {
+			o.Target = v.Name
+			f.observe(o, fr.At)
+		}
+	}
+}
+
+// outage says what a group of silent targets has in common.
+func outage(c alert.Crowd) string {
+	if c.Back {
+		return fmt.Sprintf("%d back after %s", c.Most, unit.Duration(c.Lasted.Seconds()))
+	}
+	return fmt.Sprintf("%d of %d targets down", c.Now, c.Of)
+}
+
+func (f *Fleet) downOf(t *target, v *model.TargetView, at model.Instant) alert.Observation {
+	o := alert.Observation{Rule: downRule, Target: v.Name, Truth: alert.No}
+	o.Rule.For = f.every // targets that fail together are polled within one interval
+	switch t.state {
+	case model.Down:
+		o.Truth, o.Text = alert.Yes, "down"
+		if v.Fault != nil {
+			o.Text = v.Fault.Kind.Word() + ": " + v.Fault.Detail
+		}
+	case model.StaleAt:
+		o.Truth, o.Text = alert.Yes, "no answer for "+unit.Duration(at.Sub(v.LastGoodAt).Seconds())
+	case "":
+		o.Truth = alert.CannotTell
+	}
+	return o
+}
+
+// stalledOf: an engine that has work and does none.
+func (f *Fleet) stalledOf(t *target, v *model.TargetView, at model.Instant) alert.Observation {
+	o := alert.Observation{Rule: stalledRule, Truth: alert.No}
+	if t.state == model.Stalled {
+		o.Truth = alert.Yes
+		o.Text = fmt.Sprintf("no progress: %s running, %s waiting%s for %d s",
+			whole(v.Running), whole(v.Waiting), t.tokens(), int(at.Sub(t.since).Seconds()))
+	}
+	return o
+}
+
+func (f *Fleet) restartOf(v *model.TargetView, at model.Instant) alert.Observation {
+	o := alert.Observation{Rule: restartRule, Truth: alert.No}
+	if !v.RestartedAt.IsZero() && at.Sub(v.RestartedAt) < restartShown {
+		o.Truth, o.Text = alert.Yes, "restarted "+unit.Duration(at.Sub(v.RestartedAt).Seconds())+" ago"
+	}
+	return o
+}
+
+func (f *Fleet) fullOf(v *model.TargetView) alert.Observation {
+	o := alert.Observation{Rule: fullRule, Value: v.KVCacheUsage, Truth: alert.No}
+	switch {
+	case !v.KVCacheUsage.OK() || !v.PreemptionsPerSec.OK():
+		o.Truth = alert.CannotTell
+	case v.KVCacheUsage.Value > fullCache && v.PreemptionsPerSec.Value > fullPreempts:
+		o.Truth = alert.Yes
+		o.Text = fmt.Sprintf("KV cache %s full, %s preemptions/s", unit.Percent(v.KVCacheUsage.Value), unit.Rate(v.PreemptionsPerSec.Value))
+	}
+	return o
+}
+
+// judgeWorkflow looks at a workflow's promises.
+func (f *Fleet) judgeWorkflow(fr *model.Frame, w *workflow, v *model.WorkflowView) {
+	exact := w.byRequests(fr.At.Mono)
+	if cause := w.silencedBy(); cause != "" {
+		rule := ranked(burnRule, w.spec)
+		f.observe(alert.Observation{Rule: rule, Workflow: w.name, Cause: cause}, fr.At)
+		return
+	}
+	for _, o := range []alert.Observation{
+		f.burning(fr, w, v, exact, burnRule), f.burning(fr, w, v, exact, slowBurnRule),
+		f.predicted(w, v), f.throttling(w, exact), f.late(w, v), f.changed(w, exact),
+	} {
+		o.Workflow = w.name
+		f.observe(o, fr.At)
+	}
+	if v.Goodput.Verdict == model.CannotCompute && v.Condition.Rank() > model.IsStale.Rank() {
+		fr.Unjudged = append(fr.Unjudged, model.Unjudged{Rule: burnRule.Name, Workflow: model.Text(w.name), Why: string(v.Goodput.Why)})
+	}
+}
+
+// silencedBy is the alert that explains why nothing is known of a target, "" for
+// one that answers.
+func (t *target) silencedBy() model.AlertID {
+	if t.fresh() {
+		return ""
+	}
+	return alert.ID(downRule.Name, "", t.spec.Name)
+}
+
+// silencedBy is the alert that explains why nothing is known of a workflow: that
+// none of its targets answers.
+func (w *workflow) silencedBy() model.AlertID {
+	if w.fresh > 0 || len(w.targets) == 0 {
+		return ""
+	}
+	return w.targets[0].silencedBy()
+}
+
+// burning is the three-tier rule: the budget goes too fast over a long and a
+// short window. An objective that was only assumed is worth a note.
+func (f *Fleet) burning(fr *model.Frame, w *workflow, v *model.WorkflowView, exact bool, rule alert.Rule) alert.Observation {
+	severity := rule.Severity
+	o := alert.Observation{Rule: ranked(rule, w.spec)}
+	if v.Goodput.Verdict == model.CannotCompute || w.spec.DeadlineS > 0 {
+		return o
+	}
+	if wait := w.grace(f.policy.GraceS, fr.At); wait != "" {
+		o.Text = wait
+		return o
+	}
+	if exact || w.read > 0 {
+		o.Truth = alert.No
+	}
+	l := w.ledgerOf(exact)
+	s := w.judged
+	spec := w.promised(s.Exported)
+	for _, tier := range slo.Tiers {
+		if tier.Severity != severity {
+			continue
+		}
+		long, _ := w.badOver(l, spec, s, max(tier.Long, 2*f.every))
+		short, _ := w.badOver(l, spec, s, max(tier.Short, 2*f.every))
+		if fires, _ := tier.Fires(spec.Share, long, short); fires {
+			o.Truth = alert.Yes
+			o.Value = model.Of(slo.Burn(1-long.Share(), spec.Share))
+			o.Text = burnText(spec, tier, long, o.Value)
+			return o
+		}
+	}
+	o.Value = burnOf(v).M5
+	if few := w.idle(l, f.policy.IdleClearS); few {
+		o.Truth = alert.CannotTell
+	}
+	return o
+}
+
+// ranked is a rule as loud as the promise it watches: an assumed one never pages.
+func ranked(rule alert.Rule, spec *model.WorkflowSpec) alert.Rule {
+	if spec.Assumed {
+		rule.Severity = model.Note
+	}
+	return rule
+}
+
+func burnText(spec *model.WorkflowSpec, tier slo.Tier, long slo.Bad, burn model.Reading) string {
+	return fmt.Sprintf("%s of %s requests in %s missed an objective or failed, %s is allowed: burn %s",
+		unit.Integer(long.Bad), unit.Integer(long.N), unit.Limit(tier.Long.Seconds()), unit.Ratio(1-spec.Share), times(burn))
+}
+
+func times(burn model.Reading) string { return unit.Reading(burn, unit.Rate) + "×" }
+
+// grace says why latency alerts wait: a server that has just started is slow.
+func (w *workflow) grace(forS float64, at model.Instant) string {
+	for _, t := range w.targets {
+		if left := forS - at.Sub(t.restartedAt).Seconds(); !t.restartedAt.IsZero() && left > 0 {
+			return fmt.Sprintf("waits for another %s: %s has restarted", unit.Duration(left), t.spec.Name)
+		}
+	}
+	return ""
+}
+
+// predicted: a request that arrives now will wait for longer than its objective,
+// while the histogram, which knows only of first tokens, still looks fine.
+func (f *Fleet) predicted(w *workflow, v *model.WorkflowView) alert.Observation {
+	o := alert.Observation{Rule: waitRule}
+	limit := w.limitOf(model.TTFT)
+	wait := w.waitNow(v)
+	if !wait.OK() {
+		return o
+	}
+	o.Truth, o.Value = alert.No, wait
+	if wait.Value > limit && !missedTTFT(v) {
+		o.Truth = alert.Yes
+		o.Text = fmt.Sprintf("a request that arrives now waits about %s for its first token, the objective is %s",
+			unit.Duration(wait.Value), unit.Limit(limit))
+	}
+	return o
+}
+
+func missedTTFT(v *model.WorkflowView) bool {
+	return slices.ContainsFunc(v.Objectives, func(o model.ObjectiveView) bool {
+		return o.Metric == model.MetricTTFT && o.Verdict == model.Missed
+	})
+}
+
+// waitNow is Little's estimate of the wait of a request that arrives now:
+// waiting requests over first tokens a second.
+func (w *workflow) waitNow(v *model.WorkflowView) model.Reading {
+	c, elapsed := w.ledger.since(waitWindow)
+	if elapsed <= 0 || !v.Requests.Waiting.OK() || w.read == 0 {
+		return model.Reading{}
+	}
+	return slo.LittleWait(v.Requests.Waiting, model.Of(c.Term(model.MetricTTFT).N/elapsed.Seconds()))
+}
+
+// throttling: requests are refused for their rate. They are quick, and make
+// latencies look better than they are.
+func (f *Fleet) throttling(w *workflow, exact bool) alert.Observation {
+	o := alert.Observation{Rule: throttledRule}
+	if !exact {
+		return o
+	}
+	c, _ := w.events.ledger.since(burnMain)
+	o.Truth = alert.No
+	if c.Started == 0 {
+		return o
+	}
+	o.Value = model.Of(c.Throttled / c.Started)
+	if c.Throttled >= fewThrottled && o.Value.Value >= throttledFrom {
+		o.Truth = alert.Yes
+		o.Text = fmt.Sprintf("429: %s of %s, %s, in %s", unit.Integer(c.Throttled), unit.Integer(c.Started),
+			unit.Ratio(o.Value.Value), unit.Limit(burnMain.Seconds()))
+	}
+	return o
+}
+
+func (f *Fleet) late(w *workflow, v *model.WorkflowView) alert.Observation {
+	o := alert.Observation{Rule: lateRule}
+	d := v.Deadline
+	if d == nil || d.Verdict == model.CannotCompute {
+		return o
+	}
+	o.Truth, o.Value = alert.No, d.NeedsS
+	if d.Verdict == model.Missed {
+		o.Truth = alert.Yes
+		o.Text = fmt.Sprintf("%s requests are left and need %s, the deadline is in %s",
+			whole(d.Remaining), unit.Reading(d.NeedsS, unit.Duration), unit.Reading(d.LeftS, unit.Duration))
+	}
+	return o
+}
+
+// idle reports whether the workflow had no request for so long that nothing can
+// be said of it; with a chosen time, only until that has passed.
+func (w *workflow) idle(l *ledger, clearS float64) bool {
+	since := func(d time.Duration) float64 {
+		c, _ := l.since(d)
+		return c.Finished + c.Failed + c.Cancelled
+	}
+	if clearS > 0 && since(time.Duration(clearS*float64(time.Second))) == 0 {
+		return false
+	}
+	return since(burnMain) == 0
+}

@@ -1,0 +1,74 @@
+package fleet
+
+import (
+	"slices"
+	"time"
+
+	"slotop/model"
+	"slotop/model/slo"
+)
+
+// seeReports fills a view with what requests reported one by one say: they are
+// what clients felt. What only an engine knows stays as it is.
+func (w *workflow) seeReports(v *model.WorkflowView, f *Fleet) slo.Span {
+	sum, from := w.events.over(f.window, w.now.Mono)
+	elapsed := w.now.Mono - max(from, f.started.Mono)
+	w.countReports(v, sum, elapsed)
+	v.TTFT, v.FirstAnswer = sum.dist(model.MetricTTFT), sum.dist(model.MetricFirstAnswer)
+	v.TPOT, v.E2E = sum.dist(model.MetricTPOT), sum.dist(model.MetricE2E)
+	v.Queue = sum.dist(model.MetricQueue)
+	v.Load = sum.load.see()
+	if v.Load != nil {
+		v.Response = sum.response.Dist(model.FromEvents)
+	}
+	phases := w.events.flight.Complete()
+	v.Phases = &phases
+	v.Missing = slices.DeleteFunc(v.Missing, func(s model.Signal) bool { return told[s] })
+	span := slo.Span{Counts: sum.counts, ElapsedS: elapsed.Seconds(), Exact: true, Ends: true}
+	for i := range span.Exported {
+		span.Exported[i] = true
+	}
+	return span
+}
+
+// told are the signals that reports of requests stand in for.
+var told = map[model.Signal]bool{
+	model.TTFT: true, model.TPOT: true, model.E2E: true, model.Queue: true, model.Finished: true, model.Failed: true,
+	model.Cancelled: true, model.Started: true, model.OutputTokens: true, model.Retried: true,
+}
+
+func (s *reported) dist(m model.Metric) *model.Dist {
+	return s.times[slices.Index(model.Metrics, m)].Dist(model.FromEvents)
+}
+
+func (w *workflow) countReports(v *model.WorkflowView, sum *reported, elapsed time.Duration) {
+	c := &sum.counts
+	flight := w.events.flight
+	v.Requests = model.Requests{
+		Started: model.Of(c.Started), Finished: model.Of(c.Finished), Failed: model.Of(c.Failed),
+		Cancelled: model.Of(c.Cancelled), OutputLimit: model.Of(c.Truncated), Retries: model.Of(sum.retries),
+		PerSecond: perSecond(c.Finished, elapsed), Basis: model.FromEvents,
+		FailedBy: causes(sum.failedBy), CancelledBy: causes(sum.cancelledBy),
+		Running: orZero(v.Requests.Running, flight.Running()), Waiting: orZero(v.Requests.Waiting, model.Of(flight.Queued.Value)),
+	}
+	if !v.Tokens.OutputPerSecond.OK() && sum.output.N > 0 {
+		v.Tokens.OutputPerSecond = perSecond(sum.output.Sum, elapsed)
+	}
+	known := sum.output
+	v.Tokens.Output = &known
+}
+
+func perSecond(n float64, elapsed time.Duration) model.Reading {
+	if elapsed <= 0 {
+		return model.Reading{}
+	}
+	return model.Of(n / elapsed.Seconds())
+}
+
+// orZero is the engine's own figure, or what the reports count.
+func orZero(engine, reports model.Reading) model.Reading {
+	if engine.OK() {
+		return engine
+	}
+	return reports
+}

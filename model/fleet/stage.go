@@ -1,0 +1,149 @@
+package fleet
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"slotop/model"
+	"slotop/model/slo"
+)
+
+const (
+	// maxStages bounds the stretches of a load test that are remembered.
+	maxStages = 64
+	// maxStageName bounds what a viewer may call one, in bytes.
+	maxStageName = 64
+)
+
+// stages are the stretches between marks. The last one is open.
+type stages struct {
+	closed []model.StageView
+	name   string
+	from   model.Instant // zero without a mark
+}
+
+// onMark closes the open stage and begins another.
+func (f *Fleet) onMark(at model.Instant, name string) {
+	s := &f.stages
+	if !s.from.IsZero() {
+		done := s.open(f)
+		done.To = at
+		s.closed = append(s.closed[:len(s.closed):len(s.closed)], done)
+		if more := len(s.closed) - maxStages; more > 0 {
+			s.closed = s.closed[more:]
+		}
+	}
+	s.name, s.from = name[:min(len(name), maxStageName)], at
+	for _, t := range f.targets {
+		t.marked = append(make([]float64, 0, t.cols.width), t.counters.Total()...)
+	}
+	for _, w := range f.flows {
+		w.events.stage = &reported{start: at.Mono}
+		w.mark(model.Event{At: at, Kind: "stage", Target: s.name})
+	}
+}
+
+// see lists the stages, the open one last.
+func (s *stages) see(f *Fleet) []model.StageView {
+	if s.from.IsZero() {
+		return []model.StageView{}
+	}
+	return append(s.closed[:len(s.closed):len(s.closed)], s.open(f))
+}
+
+func (s *stages) open(f *Fleet) model.StageView {
+	v := model.StageView{Name: s.name, From: s.from, Workflows: []model.StageWorkflow{}}
+	sums := map[*workflow]*tally{}
+	for _, t := range f.targets {
+		t.addSince(t.marked, sums)
+	}
+	for _, w := range f.flows {
+		if ty := sums[w]; ty != nil || w.events.stage != nil {
+			v.Workflows = append(v.Workflows, w.stageView(ty, s.from))
+		}
+	}
+	slices.SortFunc(v.Workflows, func(a, b model.StageWorkflow) int { return strings.Compare(a.Name, b.Name) })
+	return v
+}
+
+// addSince sums what the target counted since a row of its counters.
+func (t *target) addSince(marked []float64, sums map[*workflow]*tally) {
+	if marked == nil || !t.fresh() {
+		return
+	}
+	window, elapsed := t.delta, t.elapsed
+	defer func() { t.delta, t.elapsed = window, elapsed }()
+	t.delta = make([]float64, t.cols.width)
+	total := t.counters.Total()
+	for i := range t.delta {
+		t.delta[i] = math.NaN()
+		if i < len(marked) {
+			t.delta[i] = total[i] - marked[i]
+		}
+	}
+	t.elapsed = time.Second
+	for _, sl := range t.cols.slots {
+		if sl.flow == nil {
+			continue
+		}
+		if sums[sl.flow] == nil {
+			sums[sl.flow] = &tally{basis: model.OverWindow}
+		}
+		t.addSlot(sums[sl.flow], sl, true)
+	}
+}
+
+// noteMarked gives series that came after the mark their beginning: zero for
+// those born since, what they show first for the others.
+func (t *target) noteMarked(born bool) {
+	if t.marked == nil {
+		return
+	}
+	t.marked = grown(t.marked, t.cols.width)
+	for i, v := range t.counters.Total() {
+		switch {
+		case !math.IsNaN(t.marked[i]) || math.IsNaN(v):
+		case born:
+			t.marked[i] = 0
+		default:
+			t.marked[i] = v
+		}
+	}
+}
+
+// stageView is a workflow's figures since the mark.
+func (w *workflow) stageView(ty *tally, from model.Instant) model.StageWorkflow {
+	v := model.StageWorkflow{Name: w.name}
+	elapsed := w.now.Sub(from)
+	span := slo.Span{}
+	switch {
+	case w.byRequests(w.now.Mono) && w.events.stage != nil:
+		s := w.events.stage
+		span = slo.Span{Counts: s.counts, Exact: true, Ends: true}
+		for i := range span.Exported {
+			span.Exported[i] = true
+		}
+		v.Finished = model.Of(s.counts.Finished)
+		v.OutputPerSecond = perSecond(s.output.Sum, elapsed)
+		v.TTFT, v.TPOT, v.E2E = s.dist(model.MetricTTFT), s.dist(model.MetricTPOT), s.dist(model.MetricE2E)
+	case ty != nil:
+		span = w.span(ty, 0, 0)
+		span.Began = nil
+		v.Finished = requestCount(ty)
+		if out := ty.countOf(model.OutputTokens); out.OK() {
+			v.OutputPerSecond = perSecond(out.Value, elapsed)
+		}
+		v.TTFT, v.TPOT, v.E2E = ty.distOf(model.TTFT), ty.distOf(model.TPOT), ty.distOf(model.E2E)
+	default:
+		return v
+	}
+	span.ElapsedS = elapsed.Seconds()
+	if v.Finished.OK() {
+		v.PerSecond = perSecond(v.Finished.Value, elapsed)
+	}
+	g := slo.Goodput(w.promised(span.Exported), span)
+	v.Goodput = &g
+	return v
+}

@@ -1,0 +1,187 @@
+package fleet
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"slotop/model"
+	"slotop/model/alert"
+	"slotop/model/unit"
+)
+
+// watched is a number that a rule of the user's own may bound: of a workflow, or
+// of a target.
+type watched struct {
+	name string
+	show func(float64) string
+	flow func(*model.WorkflowView) model.Reading
+	of   func(*model.TargetView) model.Reading
+}
+
+// signals is what user rules may watch.
+var signals = []watched{
+	{name: "ttft_p95", show: unit.Duration, flow: func(v *model.WorkflowView) model.Reading { return p95(v.TTFT) }},
+	{name: "ttft_mean", show: unit.Duration, flow: func(v *model.WorkflowView) model.Reading { return mean(v.TTFT) }},
+	{name: "tpot_p95", show: unit.Duration, flow: func(v *model.WorkflowView) model.Reading { return p95(v.TPOT) }},
+	{name: "itl_p95", show: unit.Duration, flow: func(v *model.WorkflowView) model.Reading { return p95(v.ITL) }},
+	{name: "e2e_p95", show: unit.Duration, flow: func(v *model.WorkflowView) model.Reading { return p95(v.E2E) }},
+	{name: "queue_p95", show: unit.Duration, flow: func(v *model.WorkflowView) model.Reading { return p95(v.Queue) }},
+	{name: "goodput", show: unit.Ratio, flow: func(v *model.WorkflowView) model.Reading { return v.Goodput.Share.Hi }},
+	{name: "burn_5m", show: unit.Rate, flow: func(v *model.WorkflowView) model.Reading { return burnOf(v).M5 }},
+	{name: "burn_30m", show: unit.Rate, flow: func(v *model.WorkflowView) model.Reading { return burnOf(v).M30 }},
+	{name: "failed_share", show: unit.Ratio, flow: failedShare},
+	{name: "requests_per_second", show: unit.Rate, flow: func(v *model.WorkflowView) model.Reading { return v.Requests.PerSecond }},
+	{name: "requests_running", show: unit.Count, flow: func(v *model.WorkflowView) model.Reading { return v.Requests.Running }},
+	{name: "requests_waiting", show: unit.Count, flow: func(v *model.WorkflowView) model.Reading { return v.Requests.Waiting }},
+	{name: "output_per_second", show: unit.Rate, flow: func(v *model.WorkflowView) model.Reading { return v.Tokens.OutputPerSecond }},
+	{name: "preemptions_per_second", show: unit.Rate, flow: func(v *model.WorkflowView) model.Reading { return v.PreemptionsPerSec }},
+	{name: "prefix_cache_hit", show: unit.Ratio, flow: func(v *model.WorkflowView) model.Reading { return v.PrefixCacheHit }},
+	{name: "kv_cache_usage", show: unit.Ratio, of: func(v *model.TargetView) model.Reading { return v.KVCacheUsage }},
+	{name: "target_running", show: unit.Count, of: func(v *model.TargetView) model.Reading { return v.Running }},
+	{name: "target_waiting", show: unit.Count, of: func(v *model.TargetView) model.Reading { return v.Waiting }},
+	{name: "poll_seconds", show: unit.Duration, of: func(v *model.TargetView) model.Reading { return v.TookS }},
+}
+
+// RuleSignals lists what user rules may watch.
+func RuleSignals() []string {
+	out := make([]string, len(signals))
+	for i, s := range signals {
+		out[i] = s.name
+	}
+	return out
+}
+
+// p95 is the percentile, or, beyond the last bucket, the least it can be.
+func p95(d *model.Dist) model.Reading {
+	switch {
+	case d == nil:
+		return model.Missing(model.Unsupported)
+	case d.N == 0:
+		return model.Missing(model.NoTraffic)
+	case d.P95.Open:
+		return d.P95.Lo
+	default:
+		return d.P95.Value
+	}
+}
+
+func mean(d *model.Dist) model.Reading {
+	if d == nil {
+		return model.Missing(model.Unsupported)
+	}
+	return d.Mean
+}
+
+func burnOf(v *model.WorkflowView) model.Burn {
+	if v.Budget == nil {
+		return model.Burn{}
+	}
+	return v.Budget.Burn
+}
+
+func failedShare(v *model.WorkflowView) model.Reading {
+	all := v.Requests.Finished.Plus(v.Requests.Failed)
+	return ratio(v.Requests.Failed, all)
+}
+
+func watchedAs(name string) (watched, bool) {
+	i := slices.IndexFunc(signals, func(s watched) bool { return s.name == name })
+	if i < 0 {
+		return watched{}, false
+	}
+	return signals[i], true
+}
+
+// checkRules refuses rules that cannot mean anything.
+func checkRules(rules []model.RuleSpec) error {
+	seen := map[string]bool{}
+	for _, r := range builtIn {
+		seen[r.Name] = true
+	}
+	for _, r := range rules {
+		_, known := watchedAs(r.Signal)
+		switch {
+		case r.Name == "":
+			return fmt.Errorf("a rule on %s has no name", r.Signal)
+		case seen[r.Name]:
+			return fmt.Errorf("rule %s: the name is taken", r.Name)
+		case !known:
+			return fmt.Errorf("rule %s: no signal %q; there are %s", r.Name, r.Signal, strings.Join(RuleSignals(), ", "))
+		case (r.Over == nil) == (r.Under == nil):
+			return fmt.Errorf("rule %s: say either over or under", r.Name)
+		}
+		for _, glob := range []string{r.Workflow, r.Target} {
+			if _, err := path.Match(glob, ""); err != nil {
+				return fmt.Errorf("rule %s: pattern %q: %w", r.Name, glob, err)
+			}
+		}
+		seen[r.Name] = true
+	}
+	return nil
+}
+
+// judgeRules evaluates the user's own rules.
+func (f *Fleet) judgeRules(fr *model.Frame) {
+	for _, r := range f.policy.Rules {
+		s, _ := watchedAs(r.Signal)
+		if s.flow != nil {
+			for i := range fr.Workflows {
+				v := &fr.Workflows[i]
+				if matches(r.Workflow, v.Name) {
+					f.userRule(fr, r, s, alert.Observation{Workflow: v.Name, Value: s.flow(v), Cause: f.flows[v.Name].silencedBy()})
+				}
+			}
+			continue
+		}
+		for i := range fr.Targets {
+			v := &fr.Targets[i]
+			if matches(r.Target, v.Name) {
+				f.userRule(fr, r, s, alert.Observation{Target: v.Name, Value: s.of(v), Cause: f.targets[i].silencedBy()})
+			}
+		}
+	}
+}
+
+func matches(glob, name string) bool {
+	if glob == "" {
+		return true
+	}
+	ok, err := path.Match(glob, name)
+	return err == nil && ok
+}
+
+func (f *Fleet) userRule(fr *model.Frame, r model.RuleSpec, s watched, o alert.Observation) {
+	if o.Value.State == model.Unsupported {
+		fr.Unjudged = append(fr.Unjudged, model.Unjudged{
+			Rule: r.Name, Workflow: model.Text(o.Workflow), Target: model.Text(o.Target), Why: r.Signal + ": " + model.Unsupported.String(),
+		})
+		return
+	}
+	o.Rule, o.Compare = ruleOf(r), true
+	if o.Value.OK() {
+		word := "above"
+		if o.Rule.Below {
+			word = "below"
+		}
+		o.Text = fmt.Sprintf("%s %s, %s %s", r.Signal, s.show(o.Value.Value), word, s.show(o.Rule.Limit))
+	}
+	f.observe(o, fr.At)
+}
+
+func ruleOf(r model.RuleSpec) alert.Rule {
+	a := alert.Rule{Name: r.Name, Severity: first(r.Severity, model.Warn), For: seconds(r.ForS), Hold: seconds(r.HoldS)}
+	if a.Below = r.Under != nil; a.Below {
+		a.Limit = *r.Under
+	} else {
+		a.Limit = *r.Over
+	}
+	if a.Clear = a.Limit; r.Clear != nil {
+		a.Clear = *r.Clear
+	}
+	return a
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
