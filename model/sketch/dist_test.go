@@ -1,0 +1,117 @@
+package sketch
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"slotop/model"
+	"slotop/model/unit"
+)
+
+// countTo holds 1, 2 … n, so that a value is its rank.
+func countTo(n int) *Sketch {
+	var s Sketch
+	for _, i := range rand.New(rand.NewPCG(8, 8)).Perm(n) {
+		s.Add(float64(i + 1))
+	}
+	return &s
+}
+
+func TestDistRanks(t *testing.T) {
+	d := countTo(1000).Dist(model.FromEvents)
+	for _, tt := range []struct {
+		e             model.Estimate
+		value, lo, hi float64
+	}{
+		{d.P50, 500, 469, 532},
+		{d.P95, 950, 936, 964},
+		{d.P99, 990, 983, 997},
+	} {
+		want := model.Estimate{Value: model.Of(tt.value), Lo: model.Of(tt.lo), Hi: model.Of(tt.hi), Enough: true}
+		if tt.e != want {
+			t.Errorf("%+v, want %+v", tt.e, want)
+		}
+	}
+	if d.N != 1000 || d.Mean != model.Of(500.5) {
+		t.Errorf("n=%v mean=%v", d.N, d.Mean)
+	}
+}
+
+// Where n allows no upper limit there is a value, no Hi, and not enough.
+func TestDistOfFew(t *testing.T) {
+	d := countTo(100).Dist(model.FromEvents)
+	want := model.Estimate{Value: model.Of(99), Lo: model.Of(97)}
+	if d.P99 != want {
+		t.Errorf("%+v, want %+v", d.P99, want)
+	}
+	if d.P95 != (model.Estimate{Value: model.Of(95), Lo: model.Of(90), Hi: model.Of(100), Enough: true}) {
+		t.Errorf("%+v", d.P95)
+	}
+	for n, enough := range map[int][4]bool{
+		5: {}, 6: {true}, 35: {true}, 36: {true, true}, 71: {true, true}, 72: {true, true, true}, 367: {true, true, true}, 368: {true, true, true, true},
+	} {
+		d := countTo(n).Dist(model.FromEvents)
+		for i, e := range []model.Estimate{d.P50, d.P90, d.P95, d.P99} {
+			if e.Enough != enough[i] || e.Hi.OK() != enough[i] || e.Open || !e.Value.OK() {
+				t.Errorf("n=%d, quantile %d: %+v", n, i, e)
+			}
+		}
+	}
+}
+
+func TestDistOnScreen(t *testing.T) {
+	for _, tt := range []struct {
+		e    model.Estimate
+		want string
+	}{
+		{of(0.812).Dist(model.FromEvents).P95, "812 ms"}, // the only one there is
+		{countTo(1000).Dist(model.FromEvents).P50, "8 min 20 s"},
+		{countTo(100).Dist(model.FromEvents).P99, "> 97 s"}, // what is sure of it
+		{countTo(100).Dist(model.FromEvents).P50, "~50 s (40–61)"},
+	} {
+		if got := unit.Estimate(tt.e, false); got != tt.want {
+			t.Errorf("%+v: %q, want %q", tt.e, got, tt.want)
+		}
+	}
+}
+
+// Beyond the bound the interval is widened to the buckets: it holds the order
+// statistics, and the value.
+func TestDistBeyondTheBound(t *testing.T) {
+	const n = 100_000
+	d := countTo(n).Dist(model.FromEvents)
+	for _, tt := range []struct {
+		e      model.Estimate
+		lo, hi float64
+	}{
+		{d.P50, 49691, 50310},
+		{d.P95, 94865, 95136},
+	} {
+		e := tt.e
+		if !(e.Lo.Value <= tt.lo && e.Hi.Value >= tt.hi && e.Lo.Value <= e.Value.Value && e.Value.Value <= e.Hi.Value) || !e.Enough {
+			t.Errorf("%+v does not hold %v to %v", e, tt.lo, tt.hi)
+		}
+		if e.Lo.Value < tt.lo*(1-2.1*Accuracy) || e.Hi.Value > tt.hi*(1+2.1*Accuracy) {
+			t.Errorf("%+v is wider than a bucket beyond %v to %v", e, tt.lo, tt.hi)
+		}
+	}
+}
+
+// 95 of 100 samples enclose the true quantile; the promise is at least that.
+func TestIntervalCovers(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 9))
+	const trials, truth = 2000, 0.9 // of a uniform distribution
+	held := 0
+	for range trials {
+		var s Sketch
+		for range 200 {
+			s.Add(r.Float64())
+		}
+		if e := s.Dist(model.FromEvents).P90; e.Lo.Value <= truth && truth <= e.Hi.Value {
+			held++
+		}
+	}
+	if share := float64(held) / trials; share < 0.94 || share > 0.99 {
+		t.Errorf("encloses the truth in %v", share)
+	}
+}
