@@ -1,0 +1,180 @@
+package fleet
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"slotop/model"
+	"slotop/model/slo"
+	"slotop/sources"
+	"slotop/sources/sim"
+)
+
+// demoPolicy is what the simulated service's workflows were promised.
+var demoPolicy = model.Policy{Workflows: []model.WorkflowSpec{
+	{Name: "chat", Share: 0.95, PeriodS: 86400, Objectives: []model.Objective{{Metric: model.MetricTTFT, MaxS: 0.5}, {Metric: model.MetricTPOT, MaxS: 0.05}}},
+	{Name: "summarize", Share: 0.90, PeriodS: 86400, Objectives: []model.Objective{{Metric: model.MetricTTFT, MaxS: 3}, {Metric: model.MetricTPOT, MaxS: 0.075}}},
+	{Name: "batch-eval", Share: 0.99, PeriodS: 86400, Objectives: []model.Objective{{Metric: model.MetricE2E, MaxS: 120}}},
+}}
+
+// truth is how the requests that ended in (from, to] were in truth.
+func truth(events []sim.Event, spec *model.WorkflowSpec, from, to time.Duration) (good, judged float64) {
+	for i := range events {
+		e := &events[i]
+		if e.Workflow != spec.Name || e.Finish <= from || e.Finish > to || e.Replica < 0 {
+			continue
+		}
+		switch slo.Judge(spec, observed(e)).Verdict {
+		case slo.IsGood:
+			good++
+			judged++
+		case slo.IsBad:
+			judged++
+		}
+	}
+	return good, judged
+}
+
+func observed(e *sim.Event) slo.Observed {
+	o := slo.Observed{
+		Outcome: model.Completed, OutputTokens: model.Of(float64(e.OutputTokens)), Stream: model.Streamed,
+		HadToken: e.FirstToken != 0, WaitedS: model.Of((e.Finish - e.Arrival).Seconds()),
+	}
+	switch e.Outcome {
+	case sim.LengthReached:
+		o.Outcome = model.OutputLimited
+	case sim.Aborted:
+		o.Outcome, o.Reason = model.RequestCancelled, "client_disconnect"
+	}
+	for i, m := range model.Metrics {
+		switch m {
+		case model.MetricTTFT, model.MetricFirstAnswer:
+			if e.FirstToken != 0 {
+				o.Times[i] = model.Of(e.TTFT().Seconds())
+			}
+		case model.MetricTPOT:
+			if v, ok := e.TPOT(); ok {
+				o.Times[i] = model.Of(v.Seconds())
+			}
+		case model.MetricE2E:
+			o.Times[i] = model.Of((e.Finish - e.Arrival).Seconds())
+		}
+	}
+	return o
+}
+
+// containment is how a run's intervals compare with the truth.
+type containment struct {
+	windows int
+	widest  float64
+	sum     float64
+}
+
+// The interval that two replicas' histograms give for goodput holds the exact
+// goodput of the same requests, in every window of every incident.
+func TestGoodputIntervalHoldsTheTruth(t *testing.T) {
+	const every, window, length = 5 * time.Second, time.Minute, 1200 * time.Second
+	for _, scenario := range []string{"S0", "S1", "S4", "S6"} {
+		t.Run(scenario, func(t *testing.T) {
+			events := eventsOf(t, scenario, length)
+			got := map[string]*containment{}
+			playDemo(t, "demo:"+scenario, every, window, length, func(fr *model.Frame) {
+				for i := range fr.Workflows {
+					v := &fr.Workflows[i]
+					if v.Goodput.Share.Hi.OK() {
+						contained(t, fr, v, events, window, got)
+					}
+				}
+			})
+			for name, c := range got {
+				t.Logf("%s %s: %d windows, widest %.3f, mean %.3f", scenario, name, c.windows, c.widest, c.sum/float64(c.windows))
+			}
+			c := got["chat"]
+			if c == nil || c.windows < int((length-window)/every)-1 {
+				t.Fatalf("chat was judged in too few windows: %+v", c)
+			}
+			// An interval that holds everything says nothing.
+			if mean := c.sum / float64(c.windows); mean > 0.1 || scenario == "S0" && c.widest > 0.05 {
+				t.Errorf("chat's intervals are too wide: mean %.3f, widest %.3f", mean, c.widest)
+			}
+		})
+	}
+}
+
+func contained(t *testing.T, fr *model.Frame, v *model.WorkflowView, events []sim.Event, window time.Duration, got map[string]*containment) {
+	t.Helper()
+	at := fr.At.Mono
+	if at < window {
+		window = at
+	}
+	var spec *model.WorkflowSpec
+	for i := range demoPolicy.Workflows {
+		if demoPolicy.Workflows[i].Name == v.Name {
+			spec = &demoPolicy.Workflows[i]
+		}
+	}
+	good, judged := truth(events, spec, at-window, at)
+	if judged == 0 {
+		return
+	}
+	const rounding = 1e-9
+	g := v.Goodput
+	lo, hi := known(g.Share.Lo.Value), g.Share.Hi.Value
+	if share := good / judged; share < lo-rounding || share > hi+rounding {
+		t.Errorf("%v %s: %.0f of %.0f = %.4f is not within %.4f–%.4f", at, v.Name, good, judged, share, lo, hi)
+	}
+	c := got[v.Name]
+	if c == nil {
+		c = &containment{}
+		got[v.Name] = c
+	}
+	c.windows++
+	c.sum += hi - lo
+	c.widest = max(c.widest, hi-lo)
+}
+
+func eventsOf(t *testing.T, scenario string, until time.Duration) []sim.Event {
+	t.Helper()
+	s, err := sim.New(sim.Options{Scenario: scenario})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var events []sim.Event
+	seq := uint64(0)
+	for at := time.Duration(0); at <= until; at += 10 * time.Second {
+		s.Advance(at)
+		var missed uint64
+		if events, missed = s.Events(seq, events); missed > 0 {
+			t.Fatalf("%d events were dropped", missed)
+		}
+		if n := len(events); n > 0 {
+			seq = events[n-1].Seq
+		}
+	}
+	return events
+}
+
+func playDemo(t *testing.T, target string, every, window, length time.Duration, see func(*model.Frame)) {
+	t.Helper()
+	opened, err := sources.Resolve(context.Background(), []string{target}, sources.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	targets := make([]model.Target, len(opened))
+	for i := range opened {
+		targets[i] = opened[i].Target
+	}
+	f, err := New(Config{Targets: targets, Every: every, Window: window, Policy: demoPolicy})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = sources.Play(context.Background(), opened, sources.PlayOptions{Every: every, For: length}, func(in model.Input) {
+		if fr := f.Step(in); fr != nil {
+			see(fr)
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
