@@ -51,11 +51,101 @@ func calm() *model.Frame {
 				{Metric: "ttft", MaxS: 1, Share: exact(.979), Target: .95, Verdict: model.Met},
 				{Metric: "tpot", MaxS: .05, Share: model.Share{Lo: model.Of(.9), Hi: model.Of(.97), Point: model.Of(.93)}, Target: .95, Verdict: model.Undecided},
 			},
+			Promised: model.Promise{Share: .95, PeriodS: 86400},
+			Goodput: &model.GoodputView{
+				Share: model.Share{Lo: model.Of(.879), Hi: model.Of(.97)}, PerSecond: between(15.6, 17.2), OutputPerSecond: between(1610, 1830),
+				Basis: model.ByHistograms, N: 1032, Target: .95, Verdict: model.Undecided,
+				Why: "the bounds of the share lie on both sides of what was promised",
+				Of:  model.Denominator{Judged: 1032, Finished: 1032, Cancelled: model.Of(0), Excluded: model.Of(0), Unaccounted: model.Of(0)},
+			},
+			Budget: &model.BudgetView{
+				Burn:      model.Burn{M2: model.Of(.6), M5: model.Of(.5)},
+				Remaining: model.Of(.97), PeriodS: 86400, ObservedS: 840, Allowed: model.Of(722), Bad: model.Of(21), ExhaustedIn: model.Of(168000),
+			},
 			Targets: []string{"vllm-0:8000", "vllm-1:8000"}, Replicas: model.Replicas{Fresh: 2, Total: 2},
 			Missing: []model.Signal{model.Prefill}, Notes: []string{},
 		}},
 		Alerts: []model.AlertView{},
 	}
+}
+
+func between(lo, hi float64) model.Range { return model.Range{Lo: model.Of(lo), Hi: model.Of(hi)} }
+
+// loadTest is what single requests tell: phases, outcomes, a generator's
+// schedule, stages, and alerts in all states.
+func loadTest() *model.Frame {
+	f := calm()
+	f.Targets = f.Targets[:1]
+	w := &f.Workflows[0]
+	w.Name, w.AssumedObjectives, w.Condition, w.Replicas = "checkout", false, model.IsMissed, model.Replicas{Fresh: 1, Total: 1}
+	w.Requests = model.Requests{
+		Started: model.Of(47), Finished: model.Of(36), PerSecond: model.Of(.6), Running: model.Of(2), Waiting: model.Of(1),
+		Failed: model.Of(9), Cancelled: model.Of(1), Unaccounted: model.Of(0), OutputLimit: model.Of(2), Retries: model.Of(3), Basis: model.FromEvents,
+		FailedBy: []model.Cause{{Reason: "429 rate_limited", N: 9}}, CancelledBy: []model.Cause{{Reason: "client_disconnect", N: 1}},
+	}
+	w.Tokens.Output = &model.Known{Sum: 915, N: 3, Unknown: 2}
+	w.Phases = &model.Phases{Queued: model.Of(1), PreparingContext: model.Of(0), WaitingForModel: model.Of(1), Streaming: model.Of(1), Unknown: model.Of(1)}
+	w.E2E.Basis, w.ITL, w.Queue = model.FromEvents, nil, nil
+	w.FirstAnswer = dist(36, 1.3, estimate(1.24, 1.23, 1.25), estimate(1.58, 1.57, 1.6), tooFew(estimate(1.6, 1.59, 1.61)))
+	w.Response = dist(10, .65, estimate(.6, .59, .61), tooFew(estimate(1.1, 1.09, 1.11)), tooFew(estimate(1.1, 1.09, 1.11)))
+	w.Load = &model.LoadView{OfferedPerSecond: model.Of(10), SentPerSecond: model.Of(5), BehindS: model.Of(.9)}
+	w.Objectives = []model.ObjectiveView{
+		{Metric: model.MetricTTFT, MaxS: .5, Share: exact(.75), N: 36, Target: .999, Verdict: model.Missed},
+		{Metric: model.MetricFirstAnswer, MaxS: 2, Share: exact(1), N: 36, Target: .999, Verdict: model.Met},
+		{Metric: model.MetricTPOT, MaxS: .02, Share: model.Share{Lo: model.Of(.6), Hi: model.Of(.9), Point: model.Of(.8)}, N: 36, Target: .999, Verdict: model.Missed, Bounds: between(.01, .025)},
+	}
+	w.Promised = model.Promise{Share: .999, PeriodS: 30 * 86400, Reader: model.ReaderHuman, TruncatedBad: true}
+	w.Goodput = &model.GoodputView{
+		Share: exact(.6), PerSecond: between(.45, .45), OutputPerSecond: between(100, 100), Basis: model.ByRequests, N: 45, Target: .999, Verdict: model.Missed,
+		Of:     model.Denominator{Judged: 45, Finished: 36, Failed: 9, Cancelled: model.Of(1), Excluded: model.Of(1), Unaccounted: model.Of(0)},
+		Sample: between(.451, .73), Evidence: &model.EvidenceView{Lo: model.Of(.4), Hi: model.Of(.78), DesignEffect: 4}, UserShare: exact(.72),
+	}
+	w.Budget = &model.BudgetView{
+		Burn: model.Burn{M2: model.Of(400), M5: model.Missing(model.NoTraffic)}, Remaining: model.Of(-3.5), PeriodS: 30 * 86400, ObservedS: 840,
+		Allowed: model.Of(4), Bad: model.Of(18), Text: "18 of 45 bad in 5 min",
+	}
+	w.Deadline = &model.DeadlineView{
+		Began: at(time.Minute), DeadlineS: 3600, LeftS: model.Of(2820), Remaining: model.Of(1200), PerSecond: model.Of(.3), NeedsS: model.Of(4000), Verdict: model.Missed,
+	}
+	f.Goodput = w.Goodput
+	f.Alerts, f.AlertLog = alertsOf()
+	f.Unjudged = []model.Unjudged{
+		{Rule: "wait too long", Workflow: "checkout", Why: "no target exports requests waiting"},
+		{Rule: "burn", Target: "vllm-0:8000", Why: "no finish counts"},
+	}
+	stage := func(name string, goodput *model.GoodputView) model.StageWorkflow {
+		return model.StageWorkflow{Name: name, Finished: model.Of(36), PerSecond: model.Of(.6), OutputPerSecond: model.Of(120), TTFT: w.TTFT, TPOT: w.TPOT, Goodput: goodput}
+	}
+	f.Stages = []model.StageView{
+		{Name: "A", From: at(0), To: at(10 * time.Minute), Workflows: []model.StageWorkflow{stage("checkout", w.Goodput), stage("other", nil)}},
+		{Name: "B 20 users", From: at(10 * time.Minute)},
+	}
+	return f
+}
+
+func alertsOf() ([]model.AlertView, []model.AlertEvent) {
+	alerts := []model.AlertView{
+		{
+			ID: "a", Rule: "burn main", Severity: model.Page, Workflow: "checkout", State: model.AlertFiring, Text: "burn 400 over 5 min, allowed 6",
+			Since: at(9 * time.Minute), FiredAt: at(9 * time.Minute), LastAt: at(14 * time.Minute), Times: 2, Acknowledged: true,
+		},
+		{
+			ID: "b", Rule: "target down", Severity: model.Warn, State: model.AlertFiring, Text: "30 of 30 targets down", Since: at(12 * time.Minute),
+			Stale: true, Members: []string{"a", "b", "c"},
+		},
+		{ID: "c", Rule: "stalled", Severity: model.Page, Target: "vllm-0:8000", State: model.AlertUnknown, Text: "unknown because down", Cause: "b"},
+		{
+			ID: "d", Rule: "queue", Severity: model.Note, Workflow: "checkout", State: model.AlertResolved, Text: "waiting 3, limit 50",
+			Since: at(time.Minute), ResolvedAt: at(5 * time.Minute),
+		},
+	}
+	log := []model.AlertEvent{
+		{At: at(9 * time.Minute), ID: "a", Rule: "burn main", Severity: model.Page, Workflow: "checkout", State: model.AlertFiring, Text: "burn 400 over 5 min, allowed 6", Times: 3},
+	}
+	for i := range maxLog + 5 {
+		log = append(log, model.AlertEvent{At: at(5*time.Minute - time.Duration(i)*time.Second), ID: "d", Rule: "queue", Severity: model.Note, State: model.AlertResolved, Text: "waiting 3"})
+	}
+	return alerts, log
 }
 
 func dist(n, mean float64, p50, p95, p99 model.Estimate) *model.Dist {

@@ -30,9 +30,10 @@ func (p *page) flow(label, gap string, pieces ...string) {
 	comma := strings.TrimRight(gap, " ") // stays at the end of a line
 	indent := strings.Repeat(" ", unit.Width(label))
 	line, used := label, 0
-	put := func(gap, comma, s string) {
-		n := unit.Width(s) + len(comma)
-		if used > 0 && used+len(gap)+n > room {
+	// put writes s behind a gap, or on a line of its own: then the line before ends
+	// with a comma. Room is kept for what comes behind s.
+	put := func(gap, comma, s string, behind int) {
+		if used > 0 && used+len(gap)+unit.Width(s)+behind > room {
 			p.line(line + comma)
 			line, used = indent, 0
 		}
@@ -46,15 +47,20 @@ func (p *page) flow(label, gap string, pieces ...string) {
 	for _, s := range pieces {
 		if unit.Width(s)+len(comma) <= room {
 			if s != "" {
-				put(gap, comma, s)
+				put(gap, comma, s, len(comma))
 			}
 			continue
 		}
-		for i, word := range strings.Fields(s) {
+		words := strings.Fields(s)
+		for i, word := range words {
+			behind := 0
+			if i == len(words)-1 {
+				behind = len(comma)
+			}
 			if i == 0 {
-				put(gap, comma, word)
+				put(gap, comma, word, behind)
 			} else {
-				put(" ", "", word)
+				put(" ", "", word, behind)
 			}
 		}
 	}

@@ -51,7 +51,7 @@ var frames = []struct {
 	name string
 	make func() *model.Frame
 }{
-	{"calm", calm}, {"incident", incident}, {"empty", empty},
+	{"calm", calm}, {"incident", incident}, {"empty", empty}, {"load-test", loadTest},
 }
 
 func TestGolden(t *testing.T) {
@@ -119,6 +119,14 @@ func TestTextSaysTheWords(t *testing.T) {
 			"ttft 1 s for 95 %: met, 97.9 % within it, assumed", "tpot 50 ms for 95 %: undecided, 90–97 % within it",
 			"58 s covered", "2 targets", "failed 0,", "not exported: prefill",
 		}},
+		{loadTest(), []string{
+			"failed 429 rate_limited: 9 of 46, 19.6 %", "at least 915 output tokens (2 of 5 unknown, n 3)", "generator behind by 900 ms",
+			"since 03:09:00 UTC (5 min 00 s ago), 2 times, acknowledged: burn 400", "no new data, 3 targets", "because of b",
+			"TTFT 500 ms for 99.9 %: missed, 75.0 % within it", "nearest bucket edges 10 ms and 25 ms", "1st answer p50 1.2 s",
+			"45 judged, 36 finished, 9 failed, 1 cancelled, 1 of them not counted", "overspent by 350 %", "18 bad of 4 allowed", "18 of 45 bad in 5 min",
+			"queued 1, preparing context 0", "needs 1 h 07 min, requests to go 1200, done 0.3/s", "cannot evaluate wait too long checkout: no target exports",
+			"stage A, from 03:00:00 UTC to 03:10:00 UTC", "log 6 more before", "72.0 % of users", "design effect 4",
+		}},
 		{empty(), []string{"nothing covered yet", "no target has named a model yet", "localhost:8000", "no data"}},
 	}
 	for _, tc := range tests {
@@ -134,31 +142,45 @@ func TestTextSaysTheWords(t *testing.T) {
 // contract is section by section what the public form of a frame promises. A
 // key may be null; it may not be absent.
 var contract = map[string][]string{
-	"":                           {"schema", "at", "window_s", "covered_s", "simulated", "targets", "workflows", "devices", "utilization", "alerts", "findings"},
-	"targets":                    {"name", "kind", "engine", "version", "state", "fault", "polls", "failed_polls", "bad_lines", "restarts", "models", "missing", "running", "waiting", "kv_cache_usage", "engines"},
-	"targets.fault":              {"kind", "detail", "last_good_at"},
-	"targets.engines":            {"id", "running", "waiting", "kv_cache_usage"},
-	"workflows":                  {"name", "assumed_objectives", "requests", "tokens", "ttft", "tpot", "itl", "e2e", "queue", "prefill", "decode", "kv_cache_usage", "prefix_cache_hit", "preemptions_per_second", "objectives", "goodput", "budget"},
-	"workflows.requests":         {"started", "finished", "per_second", "running", "waiting", "failed", "cancelled", "unaccounted"},
-	"workflows.tokens":           {"prompt_per_second", "output_per_second", "cached_prompt_share"},
-	"workflows.ttft":             {"n", "mean", "p50", "p90", "p95", "p99", "basis"},
-	"workflows.ttft.p50":         {"value", "lo", "hi", "open", "enough"},
-	"workflows.objectives":       {"metric", "max_s", "share"},
-	"workflows.objectives.share": {"lo", "hi", "point"},
-	"alerts":                     {"id", "rule", "workflow", "target", "state", "since", "text"},
+	"":                             {"schema", "at", "window_s", "covered_s", "simulated", "targets", "workflows", "devices", "utilization", "alerts", "findings"},
+	"targets":                      {"name", "kind", "engine", "version", "state", "fault", "polls", "failed_polls", "bad_lines", "restarts", "models", "missing", "running", "waiting", "kv_cache_usage", "engines"},
+	"targets.fault":                {"kind", "detail", "last_good_at"},
+	"targets.engines":              {"id", "running", "waiting", "kv_cache_usage"},
+	"workflows":                    {"name", "assumed_objectives", "requests", "tokens", "ttft", "tpot", "itl", "e2e", "queue", "prefill", "decode", "kv_cache_usage", "prefix_cache_hit", "preemptions_per_second", "objectives", "goodput", "budget"},
+	"workflows.requests":           {"started", "finished", "per_second", "running", "waiting", "failed", "cancelled", "unaccounted"},
+	"workflows.tokens":             {"prompt_per_second", "output_per_second", "cached_prompt_share"},
+	"workflows.ttft":               {"n", "mean", "p50", "p90", "p95", "p99", "basis"},
+	"workflows.ttft.p50":           {"value", "lo", "hi", "open", "enough"},
+	"workflows.objectives":         {"metric", "max_s", "share"},
+	"workflows.objectives.share":   {"lo", "hi", "point"},
+	"workflows.goodput":            {"share", "per_second", "basis", "n", "target", "verdict", "of"},
+	"workflows.goodput.per_second": {"lo", "hi"},
+	"workflows.budget":             {"burn", "remaining"},
+	"workflows.budget.burn":        {"2m", "5m", "30m"},
+	"workflows.phases":             {"queued", "preparing_context", "waiting_for_model", "streaming", "unknown"},
+	"workflows.load":               {"offered_per_second", "sent_per_second", "behind_s"},
+	"alerts":                       {"id", "rule", "workflow", "target", "state", "since", "text"},
+	"alert_log":                    {"at", "id", "state", "text"},
+	"cannot_evaluate":              {"rule", "workflow", "target", "why"},
+	"stages":                       {"name", "from", "to", "workflows"},
+	"stages.workflows":             {"name", "finished", "per_second", "ttft", "tpot", "goodput"},
 }
 
 // nothingYet are the keys that no part of this version fills.
-var nothingYet = []string{"devices", "utilization", "findings", "workflows.goodput", "workflows.budget"}
+var nothingYet = []string{"devices", "utilization", "findings"}
 
 func TestContract(t *testing.T) {
-	var doc any
-	if err := json.Unmarshal(jsonLine(t, incident()), &doc); err != nil {
-		t.Fatal(err)
+	doc := []any{}
+	for _, f := range []*model.Frame{incident(), loadTest()} {
+		var one any
+		if err := json.Unmarshal(jsonLine(t, f), &one); err != nil {
+			t.Fatal(err)
+		}
+		doc = append(doc, one)
 	}
 	for path, keys := range contract {
 		found := 0
-		for _, object := range objects(doc, path) {
+		for _, object := range objects(any(doc), path) {
 			found++
 			for _, key := range keys {
 				if _, ok := object[key]; !ok {
@@ -175,7 +197,7 @@ func TestContract(t *testing.T) {
 		if i := strings.LastIndexByte(path, '.'); i >= 0 {
 			parent, key = path[:i], path[i+1:]
 		}
-		for _, object := range objects(doc, parent) {
+		for _, object := range objects(any(doc), parent) {
 			if v, ok := object[key]; !ok || v != nil {
 				t.Errorf("%s is %v, want null", path, v)
 			}

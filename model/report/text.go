@@ -23,17 +23,25 @@ const (
 // Text writes the frame for people: plain lines of at most the given width,
 // without escape sequences, worst first.
 func Text(f *model.Frame, opt Options) string {
+	p := newPage(f, opt)
+	p.head(f)
+	p.total(f)
+	p.alerts(f.Alerts)
+	p.workflows(f.Workflows)
+	p.cannotEvaluate(f.Unjudged)
+	p.stages(f.Stages)
+	p.history(f.AlertLog)
+	p.targets(f.Targets)
+	p.explain()
+	return p.b.String()
+}
+
+func newPage(f *model.Frame, opt Options) *page {
 	width := opt.Width
 	if width == 0 {
 		width = defaultWidth
 	}
-	p := &page{width: max(width, leastWidth), ascii: opt.ASCII, at: f.At}
-	p.head(f)
-	p.alerts(f.Alerts)
-	p.workflows(f.Workflows)
-	p.targets(f.Targets)
-	p.explain()
-	return p.b.String()
+	return &page{width: max(width, leastWidth), ascii: opt.ASCII, at: f.At}
 }
 
 func (p *page) head(f *model.Frame) {
@@ -88,19 +96,6 @@ func stateWord(s model.State) string {
 		return "STALLED"
 	default:
 		return string(s)
-	}
-}
-
-func (p *page) alerts(alerts []model.AlertView) {
-	if len(alerts) == 0 {
-		return
-	}
-	p.line("")
-	for _, a := range alerts {
-		p.sentence("ALERT   ", strings.Join([]string{
-			string(a.State), p.safe(a.Rule), p.safe(string(a.Workflow)), p.safe(string(a.Target)),
-			"since", p.ago(a.Since) + ":", p.safe(a.Text),
-		}, " "))
 	}
 }
 
@@ -193,30 +188,19 @@ func (p *page) workflow(w *model.WorkflowView) {
 	p.flow("  requests  ", ", ",
 		"started "+count(r.Started), "finished "+count(r.Finished), "failed "+count(r.Failed),
 		"cancelled "+count(r.Cancelled), "unaccounted "+count(r.Unaccounted), covers(r.Basis))
+	p.ends(r)
+	if w.Phases != nil {
+		p.phases(w.Phases)
+	}
 	p.flow("  tokens    ", ", ",
-		"prompt "+perSecond(w.Tokens.PromptPerSecond), "output "+perSecond(w.Tokens.OutputPerSecond),
+		"prompt "+perSecond(w.Tokens.PromptPerSecond), "output "+perSecond(w.Tokens.OutputPerSecond), p.known(w.Tokens.Output),
 		"cached prompt share "+unit.Reading(w.Tokens.CachedPromptShare, unit.Ratio))
 	p.flow("  cache     ", ", ",
 		"KV usage "+unit.Reading(w.KVCacheUsage, unit.Percent),
 		"prefix hits "+unit.Reading(w.PrefixCacheHit, func(v float64) string { return unit.Ratio(v) + " of prompt tokens" }),
 		"preemptions "+perSecond(w.PreemptionsPerSec))
-	for _, d := range []struct {
-		name   string
-		signal model.Signal
-		dist   *model.Dist
-		always bool
-	}{
-		{"TTFT", model.TTFT, w.TTFT, true}, {"ITL", model.ITL, w.ITL, true}, {"TPOT", model.TPOT, w.TPOT, true},
-		{"E2E", model.E2E, w.E2E, false}, {"queue", model.Queue, w.Queue, false},
-		{"prefill", model.Prefill, w.Prefill, false}, {"decode", model.Decode, w.Decode, false},
-	} {
-		if d.dist != nil || d.always {
-			p.flow("  "+unit.PadRight(d.name, 10), "  ", p.dist(d.dist, !slices.Contains(w.Missing, d.signal))...)
-		}
-	}
-	for _, o := range w.Objectives {
-		p.objective(o, w.AssumedObjectives)
-	}
+	p.latencies(w)
+	p.promise(w)
 	p.absent("  ", w.Missing)
 	p.notes("  ", w.Notes)
 }
@@ -282,30 +266,6 @@ func (p *page) estimate(label string, e model.Estimate) string {
 		s += " " + few
 	}
 	return s
-}
-
-func (p *page) objective(o model.ObjectiveView, assumed bool) {
-	mark := ""
-	if assumed {
-		mark = "assumed"
-	}
-	share := ""
-	if o.Share.Lo.OK() {
-		share = unit.Share(o.Share, p.ascii) + " within it"
-	}
-	p.flow("  objective ", ", ",
-		o.Metric.Title()+" "+unit.Limit(o.MaxS)+" for "+unit.Percent(o.Target)+": "+verdictWord(o.Verdict), share, mark)
-}
-
-func verdictWord(v model.Verdict) string {
-	switch v {
-	case model.NoData:
-		return "no traffic"
-	case model.CannotCompute:
-		return "cannot compute"
-	default:
-		return string(v)
-	}
 }
 
 // absent lists what the server could export and does not.
