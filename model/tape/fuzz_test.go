@@ -2,6 +2,7 @@ package tape
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"io"
 	"math"
@@ -31,11 +32,13 @@ func readAll(b []byte) (n int, err error) {
 // FuzzReader feeds files: reading ends, with io.EOF or an error that says what.
 func FuzzReader(f *testing.F) {
 	f.Add(record(f, Header{Version: "x"}, odd()))
+	f.Add(record(f, Header{Policy: model.Policy{Workflows: []model.WorkflowSpec{{Name: "chat"}}}}, oddReports()))
 	f.Add([]byte("slotop.tape/1\n{\"schema\":\"slotop.tape/1\"}\nSEG\n"))
+	f.Add([]byte("slotop.tape/2\n{\"schema\":\"slotop.tape/2\"}\nSEG\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		n, err := readAll(b)
 		var damage *DamageError
-		if errors.As(err, &damage) && (damage.Bytes < 0 || damage.Bytes > int64(len(b)) || damage.Cause == nil) {
+		if errors.As(err, &damage) && (damage.Bytes < 0 || damage.Bytes > int64(len(b)) || damage.Cause == nil || damage.Inputs < 0 || damage.Requests < 0) {
 			t.Errorf("%d inputs, damage %+v of %d bytes", n, damage, len(b))
 		}
 		if _, serr := Scan(bytes.NewReader(b)); serr != nil && damage == nil && errors.Is(err, io.EOF) {
@@ -44,31 +47,59 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// FuzzSegment gets past the checksum: the content of a segment is forged.
+// forge makes a tape of one segment with the given content and good checksums.
+func forge(t testing.TB, v version, raw []byte, inputs, requests uint32) []byte {
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(zstd.MinWindowSize)) // small: made for each
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	body := z.EncodeAll(raw, nil)
+	if v == version1 {
+		fixed := append([]byte(segmentMarker), make([]byte, segment1Len-markerLen-4)...)
+		binary.LittleEndian.PutUint32(fixed[4:], uint32(len(body)))
+		binary.LittleEndian.PutUint32(fixed[8:], inputs)
+		fixed = binary.LittleEndian.AppendUint32(fixed, checksum(append(fixed[:len(fixed):len(fixed)], body...)))
+		return append(append([]byte(schema1+"\n{\"schema\":\""+schema1+"\"}\n"), fixed...), body...)
+	}
+	head, err := Header{}.encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fixed := segment{size: uint32(len(body)), inputs: inputs, requests: requests}.encode(body)
+	return append(append(head, fixed...), body...)
+}
+
+// FuzzSegment gets past the checksums: the content of a segment is forged.
 func FuzzSegment(f *testing.F) {
 	w, err := NewWriter(io.Discard, Header{})
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, in := range odd() {
-		if err := w.add(in); err != nil {
-			f.Fatal(err)
+	add := func(inputs []model.Input) {
+		w.startSegment()
+		for _, in := range inputs {
+			if err := w.add(in); err != nil {
+				f.Fatal(err)
+			}
 		}
+		f.Add(bytes.Clone(w.enc.b), w.head.inputs, w.head.requests, false)
+		f.Add(bytes.Clone(w.enc.b), w.head.inputs, w.head.requests, true)
 	}
-	f.Add(bytes.Clone(w.enc.b), uint32(len(odd())))
-	z, err := zstd.NewWriter(nil)
-	if err != nil {
-		f.Fatal(err)
-	}
-	head, err := Header{}.encode()
-	if err != nil {
-		f.Fatal(err)
-	}
-	f.Fuzz(func(t *testing.T, raw []byte, inputs uint32) {
-		body := z.EncodeAll(raw, nil)
-		file := append(bytes.Clone(head), segment{size: uint32(len(body)), inputs: inputs}.encode(body)...)
-		if n, err := readAll(append(file, body...)); err == nil || n > int(inputs) {
+	add(odd())
+	add(oddReports())
+	f.Fuzz(func(t *testing.T, raw []byte, inputs, requests uint32, old bool) {
+		v := version2
+		if old {
+			v = version1
+		}
+		n, err := readAll(forge(t, v, raw, inputs, requests))
+		if err == nil || n > int(inputs) {
 			t.Errorf("%d inputs, %v", n, err)
+		}
+		var damage *DamageError
+		if errors.As(err, &damage) && (damage.Inputs+int64(n) != int64(inputs) || damage.Requests < 0) {
+			t.Errorf("%d of %d inputs, %d lost", n, inputs, damage.Inputs)
 		}
 	})
 }
@@ -93,6 +124,35 @@ func FuzzRoundTrip(f *testing.F) {
 		want := []model.Input{
 			{At: stamp, Batch: batch(a, b)}, {At: stamp, Batch: batch(b, c)},
 			{At: stamp.Add(1), Window: time.Duration(bits >> 3)}, {At: stamp, Batch: batch(math.Float64frombits(bits), a)},
+		}
+		got, _, err := play(t, record(t, Header{}, want))
+		if !errors.Is(err, io.EOF) {
+			t.Fatal(err)
+		}
+		sameInputs(t, got, want)
+	})
+}
+
+// FuzzReports writes two reports of a request made of arbitrary numbers.
+func FuzzReports(f *testing.F) {
+	f.Add(int64(0), int64(0), int64(0), uint64(0), 0.0, uint8(0), "", "")
+	f.Add(int64(1785208200e9), int64(-1), int64(1<<62), uint64(1<<63), math.NaN(), uint8(1), "id", "\x1b\xff")
+	f.Fuzz(func(t *testing.T, a, b, c int64, bits uint64, v float64, state uint8, id, text string) {
+		one := model.Request{
+			ID: id, Seq: bits, At: model.Stamp(a), Queued: model.Stamp(b), Scheduled: model.Stamp(c), Completed: model.Stamp(a ^ b),
+			Workflow: text, Phase: model.Phase(text), Outcome: model.Outcome(id), Labels: model.Labels("a", id, "b", text),
+			InputTokens: model.Reading{Value: v, State: model.Presence(state)}, OutputTokens: model.Of(v), Stream: model.Streaming(state),
+			Status: int(c), Retries: int(b), RetryOf: text,
+		}
+		two := one
+		two.At, two.Seq, two.CachedTokens = model.Stamp(c), uint64(a), model.Reading{Value: math.Float64frombits(bits)}
+		want := []model.Input{
+			{Batch: &model.Batch{Target: "g", Epoch: text, Lost: int(a), Requests: []model.Request{one, two, one}}},
+			{Ack: model.AlertID(id), Mark: text},
+			{Batch: &model.Batch{Target: "g", Requests: []model.Request{two}, Reported: []model.Reported{{
+				Signal: model.Signal(text), Labels: one.Labels, WindowS: one.InputTokens, Count: two.CachedTokens,
+				Quantiles: []model.QuantileAt{{Q: v, S: math.Float64frombits(bits)}},
+			}}}},
 		}
 		got, _, err := play(t, record(t, Header{}, want))
 		if !errors.Is(err, io.EOF) {

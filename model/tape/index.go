@@ -29,35 +29,29 @@ func (x Index) Duration() time.Duration {
 	return x.Segments[len(x.Segments)-1].Last - x.Segments[0].First
 }
 
-// Inputs is the number of inputs of all segments.
-func (x Index) Inputs() int {
-	n := 0
-	for _, s := range x.Segments {
-		n += s.Inputs
-	}
-	return n
-}
-
 // Scan reads a tape's index without unpacking it. Of a cut or damaged tape it
 // gives what comes before the cut: what is lost is the Reader's to say.
 func Scan(r io.Reader) (Index, error) {
 	in := bufio.NewReaderSize(r, 64<<10)
-	h, err := readHeader(in)
+	h, v, err := readHeader(in)
 	if err != nil {
 		return Index{}, err
 	}
 	x := Index{Header: h}
 	for {
-		fixed, err := in.Peek(segmentLen)
+		fixed, err := in.Peek(v.fixedLen())
 		if bytes.HasPrefix(fixed, []byte(trailerMarker)) && len(fixed) >= trailerLen {
 			x.Ending, _ = decodeEnding(fixed) // a damaged trailer counts as none
 			return x, nil
 		}
-		if len(fixed) < segmentLen || !bytes.HasPrefix(fixed, []byte(segmentMarker)) {
+		if len(fixed) < v.fixedLen() || !bytes.HasPrefix(fixed, []byte(segmentMarker)) {
 			return x, notEnd(err)
 		}
-		head, _ := decodeSegment(fixed)
-		if _, err := in.Discard(segmentLen + int(head.size)); err != nil {
+		head, intact := v.segment(fixed)
+		if !intact {
+			return x, nil
+		}
+		if _, err := in.Discard(len(fixed) + int(head.size)); err != nil {
 			return x, notEnd(err)
 		}
 		x.Segments = append(x.Segments, Segment{int(head.inputs), head.first, head.last})

@@ -15,32 +15,34 @@ import (
 
 // Reader reads a tape from its start. It is used by one goroutine.
 type Reader struct {
-	header Header
-	in     *bufio.Reader
-	zstd   *zstd.Decoder
-	ending Ending
-	damage DamageError
-	done   bool
+	header  Header
+	version version
+	in      *bufio.Reader
+	zstd    *zstd.Decoder
+	ending  Ending
+	damage  DamageError
+	done    bool
 
 	packed bytes.Buffer
 	raw    []byte
 	dec    decoder
-	left   uint32 // inputs of the open segment that are still to come
-	size   int64  // of the open segment in the file
-	series int    // of the open segment
+	left   held  // what of the open segment is still to come
+	size   int64 // of the open segment in the file
+	series int   // of the open segment
 
-	targets map[model.TargetID]*target
-	abouts  map[model.TargetID]*model.About
-	mono    time.Duration
-	wall    time.Duration // Wall minus Mono of the input before
-	batch   model.Batch
+	targets  map[model.TargetID]*target
+	abouts   map[model.TargetID]*model.About
+	mono     time.Duration
+	wall     time.Duration // Wall minus Mono of the input before
+	batch    model.Batch
+	requests []model.Request // memory of those of the last batch
 }
 
 // NewReader reads the header. What it cannot read is a *NotTapeError or a
 // *VersionError; anything else wraps the cause.
 func NewReader(r io.Reader) (*Reader, error) {
 	in := bufio.NewReaderSize(r, 64<<10)
-	h, err := readHeader(in)
+	h, v, err := readHeader(in)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +52,7 @@ func NewReader(r io.Reader) (*Reader, error) {
 		return nil, fmt.Errorf("start decompression: %w", err)
 	}
 	return &Reader{
-		header: h, in: in, zstd: z,
+		header: h, version: v, in: in, zstd: z,
 		targets: map[model.TargetID]*target{},
 		abouts:  map[model.TargetID]*model.About{},
 	}, nil
@@ -67,16 +69,16 @@ func (r *Reader) Ending() Ending { return r.ending }
 // damaged segments are passed over, and all others are played.
 func (r *Reader) Next() (model.Input, error) {
 	for !r.done {
-		if r.left == 0 {
+		if r.left.inputs == 0 {
 			r.open()
 			continue
 		}
+		left := r.left
 		in := r.input()
-		if r.dec.err == nil && (r.left > 1 || len(r.dec.b) == 0) {
-			r.left--
+		if r.dec.err == nil && (r.left.inputs > 0 || len(r.dec.b) == 0 && r.left.requests == 0) {
 			return in, nil
 		}
-		r.lose(errMalformed, r.size)
+		r.lose(errMalformed, r.size, left)
 	}
 	if lost := r.Lost(); lost != nil {
 		return model.Input{}, lost
@@ -96,39 +98,47 @@ func (r *Reader) Lost() *DamageError {
 // Close frees the decompressor. It does not close the file.
 func (r *Reader) Close() { r.zstd.Close() }
 
-// lose counts a segment that cannot be read. What a target said of itself
-// before it may no longer be true after it.
-func (r *Reader) lose(why error, size int64) {
-	r.left = 0
+// lose counts a segment that cannot be read, and what of it was still to come.
+// What a target said of itself before it may no longer be true after it.
+func (r *Reader) lose(why error, size int64, what held) {
+	r.left = held{}
 	clear(r.abouts)
 	if r.damage.Segments == 0 {
 		r.damage.Cause = why
 	}
 	r.damage.Segments++
 	r.damage.Bytes += size
+	r.damage.Inputs += what.inputs
+	r.damage.Requests += what.requests
 }
 
-// stop ends the reading where nothing more can be found.
-func (r *Reader) stop(why error, size int64) {
+// stop ends the reading at the end of what can be found.
+func (r *Reader) stop(why error, size int64, what held) {
 	n, _ := io.Copy(io.Discard, r.in) // what cannot be read even now is not in the count
-	r.lose(why, size+n)
+	r.lose(why, size+n, what)
 	r.done = true
+}
+
+// stray ends the reading where nobody can say how the tape goes on.
+func (r *Reader) stray(why error) {
+	r.stop(why, 0, held{})
+	r.damage.Rest = true
 }
 
 // open reads the next segment, or the trailer.
 func (r *Reader) open() {
-	fixed, err := r.in.Peek(segmentLen)
+	fixed, err := r.in.Peek(r.version.fixedLen())
 	switch {
 	case len(fixed) == 0 && errors.Is(err, io.EOF):
 		r.done = true // never closed, and cut between two segments
 	case bytes.HasPrefix(fixed, []byte(trailerMarker)):
 		r.end(fixed)
 	case err != nil && !errors.Is(err, io.EOF):
-		r.stop(fmt.Errorf("read tape: %w", err), 0)
+		r.stray(fmt.Errorf("read tape: %w", err))
 	case len(fixed) >= markerLen && !bytes.HasPrefix(fixed, []byte(segmentMarker)):
-		r.stop(errMarker, 0)
-	case len(fixed) < segmentLen:
-		r.stop(errCut, 0)
+		r.stray(errMarker)
+	case len(fixed) < r.version.fixedLen():
+		r.stop(errCut, 0, held{})
 	default:
 		r.load(fixed)
 	}
@@ -136,53 +146,59 @@ func (r *Reader) open() {
 
 func (r *Reader) end(fixed []byte) {
 	if len(fixed) < trailerLen {
-		r.stop(errCut, 0)
+		r.stop(errCut, 0, held{})
 		return
 	}
 	ending, err := decodeEnding(fixed)
 	if err != nil {
-		r.stop(err, 0)
+		r.stop(err, 0, held{})
 		return
 	}
 	if len(fixed) > trailerLen {
-		r.stop(errTrailing, -trailerLen)
+		r.stop(errTrailing, -trailerLen, held{})
 	}
 	r.ending, r.done = ending, true
 }
 
-// load reads a segment's body, checks and unpacks it.
+// load reads a segment's body and checks it.
 func (r *Reader) load(fixed []byte) {
-	head, sum := decodeSegment(fixed)
-	fixed = bytes.Clone(fixed[:segmentLen-4]) // the buffer it points into moves on
-	if _, err := r.in.Discard(segmentLen); err != nil {
-		r.stop(err, 0)
+	head, intact := r.version.segment(fixed)
+	switch {
+	case !intact:
+		r.stray(errChecksum)
+		return
+	case head.size > maxRaw:
+		r.stray(errMarker)
 		return
 	}
-	if head.size > maxRaw {
-		r.stop(errMarker, segmentLen)
-		return
-	}
+	_, _ = r.in.Discard(len(fixed)) // it has been peeked at
 	r.packed.Reset()
 	n, err := io.CopyN(&r.packed, r.in, int64(head.size))
-	r.size = segmentLen + n
-	if err != nil {
-		if errors.Is(err, io.EOF) {
-			err = errCut
-		}
-		r.stop(err, r.size)
-		return
+	r.size = int64(len(fixed)) + n
+	switch what := r.version.held(head); {
+	case errors.Is(err, io.EOF):
+		r.stop(errCut, r.size, what)
+	case err != nil:
+		r.stop(fmt.Errorf("read tape: %w", err), r.size, what)
+		r.damage.Rest = true
+	case !head.holds(r.packed.Bytes()):
+		r.lose(errChecksum, r.size, what)
+	default:
+		r.unpack(head)
 	}
-	if checksum(fixed, r.packed.Bytes()) != sum {
-		r.lose(errChecksum, r.size)
-		return
-	}
+}
+
+// unpack makes the segment the open one.
+func (r *Reader) unpack(head segment) {
+	what := held{int64(head.inputs), int64(head.requests)}
+	var err error
 	r.raw, err = r.zstd.DecodeAll(r.packed.Bytes(), r.raw[:0])
 	if err != nil {
-		r.lose(errors.New("unpack a segment: "+err.Error()), r.size)
+		r.lose(errors.New("unpack a segment: "+err.Error()), r.size, what)
 		return
 	}
 	r.dec.reset(r.raw)
-	r.left = head.inputs
+	r.left = what
 	r.series = 0
 	r.mono, r.wall = 0, 0
 	clear(r.targets)
@@ -191,6 +207,10 @@ func (r *Reader) load(fixed []byte) {
 func (r *Reader) input() model.Input {
 	d := &r.dec
 	kind := d.byte()
+	if kind&^r.version.kinds() != 0 {
+		d.fail()
+	}
+	r.left.inputs--
 	r.mono += time.Duration(d.int())
 	in := model.Input{At: model.Instant{Mono: r.mono}}
 	if kind&neverWall == 0 {
@@ -200,14 +220,20 @@ func (r *Reader) input() model.Input {
 	if kind&withWindow != 0 {
 		in.Window = time.Duration(d.int())
 	}
+	if kind&withAck != 0 {
+		in.Ack = model.AlertID(d.text())
+	}
+	if kind&withMark != 0 {
+		in.Mark = d.text()
+	}
 	if kind&withBatch != 0 {
-		r.readBatch()
+		r.readBatch(kind&withReports != 0)
 		in.Batch = &r.batch
 	}
 	return in
 }
 
-func (r *Reader) readBatch() {
+func (r *Reader) readBatch(reports bool) {
 	d := &r.dec
 	id := model.TargetID(d.string())
 	r.batch = model.Batch{Target: id, Took: time.Duration(d.int())}
@@ -227,7 +253,23 @@ func (r *Reader) readBatch() {
 	r.batch.BadLines = int(d.int())
 	r.batch.FirstBad = d.string()
 	r.batch.Dropped = int(d.int())
+	if reports {
+		r.readReports(&tg.reports)
+	}
 	r.batch.Samples = r.samples(tg)
+}
+
+func (r *Reader) readReports(last *reports) {
+	d, b := &r.dec, &r.batch
+	b.Epoch, b.Lost = d.string(), int(d.int())
+	b.Requests = d.requests(r.requests, last)
+	if b.Requests != nil {
+		r.requests = b.Requests
+	}
+	if r.left.requests -= int64(len(b.Requests)); r.left.requests < 0 {
+		d.fail()
+	}
+	b.Reported = d.reporteds()
 }
 
 // about keeps handing out the same pointer for as long as the writer was given
@@ -309,61 +351,4 @@ func (r *Reader) newSeries() *series {
 	return &series{key: seriesKey{
 		signal: model.Signal(r.dec.string()), kind: model.Kind(r.dec.byte()), labels: r.dec.labels(),
 	}}
-}
-
-// readHeader reads the two lines of text at the start.
-func readHeader(in *bufio.Reader) (Header, error) {
-	prefix, err := in.Peek(len(Schema) + 1)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return Header{}, fmt.Errorf("read tape header: %w", err)
-	}
-	if !Is(prefix) {
-		return Header{}, &NotTapeError{describe(prefix)}
-	}
-	schema, err := readLine(in, 64)
-	if err != nil {
-		return Header{}, err
-	}
-	if schema != Schema {
-		return Header{}, &VersionError{schema}
-	}
-	line, err := readLine(in, maxHeader)
-	if err != nil {
-		return Header{}, err
-	}
-	return decodeHeader([]byte(line))
-}
-
-func readLine(in *bufio.Reader, limit int) (string, error) {
-	var line []byte
-	for {
-		part, err := in.ReadSlice('\n')
-		line = append(line, part...)
-		switch {
-		case len(line) > limit:
-			return "", fmt.Errorf("read tape header: a line is longer than %d bytes", limit)
-		case err == nil:
-			return string(line[:len(line)-1]), nil
-		case errors.Is(err, io.EOF):
-			return "", errors.New("read tape header: the file ends inside it")
-		case !errors.Is(err, bufio.ErrBufferFull):
-			return "", fmt.Errorf("read tape header: %w", err)
-		}
-	}
-}
-
-// describe names what a foreign file starts with, in words that are safe to show.
-func describe(prefix []byte) string {
-	switch {
-	case len(prefix) == 0:
-		return "nothing: it is empty"
-	case bytes.HasPrefix(prefix, []byte("# ")):
-		return "a comment: a saved metrics page?"
-	case prefix[0] == '{' || prefix[0] == '[':
-		return "JSON"
-	case prefix[0] == '<':
-		return "markup"
-	default:
-		return fmt.Sprintf("%+q", prefix)
-	}
 }

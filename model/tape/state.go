@@ -34,6 +34,7 @@ type target struct {
 	layout  []int             // the series of the last batch, in its order
 	samples []model.Sample    // reader only: what the last batch looked like
 	batches int
+	reports reports
 }
 
 // How a batch's samples are laid out.

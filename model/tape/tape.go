@@ -6,34 +6,38 @@
 //
 // A tape starts with two lines of text, the schema and a JSON header, so that
 // head(1) says what it is. Segments follow, each about half a minute of
-// recording: a fixed header (marker, length, number of inputs, time of the first
-// and the last, checksum) and a body compressed with zstd. A segment stands for
-// itself: its first batch of every target is complete, later ones hold only what
-// changed. A cut or damaged tape therefore loses whole segments and nothing
-// else. A closed tape ends with a trailer that says whether anything was left
-// out; a tape without one was cut off while recording.
+// recording: a fixed part (marker, length, number of inputs and of request
+// reports, time of the first and the last, checksums) and a body compressed with
+// zstd. A segment stands for itself: its first batch of every target is complete,
+// later ones hold only what changed. A cut or damaged tape therefore loses whole
+// segments and nothing else. A closed tape ends with a trailer that says whether
+// anything was left out; a tape without one was cut off while recording.
+//
+// # Versions
+//
+// Format 2 adds to format 1: the policy in the header; acknowledgements, marks,
+// reports of requests and reported latencies among the inputs; and in a segment's
+// fixed part the number of those reports and a checksum of its own. A reader of
+// format 1 passes over kinds of inputs that it does not know and would take what
+// follows for something else, so the schema says 2 and such a reader refuses the
+// tape. Tapes of format 1 are read as before; only format 2 is written.
 package tape
 
 import (
 	"bytes"
-	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/crc32"
-	"io"
-	"math"
-	"net/url"
-	"strings"
 	"time"
-
-	"slotop/model"
 )
 
-// Schema is the version of the format. A reader refuses any other.
-const Schema = "slotop.tape/1"
+// Schema is the format that is written. A reader takes it and the one before,
+// and refuses any other.
+const Schema = "slotop.tape/2"
 
-const schemaFamily = "slotop.tape/"
+const (
+	schemaFamily = "slotop.tape/"
+	schema1      = schemaFamily + "1"
+)
 
 // Bounds of one tape.
 const (
@@ -45,33 +49,16 @@ const (
 	segmentRaw  = 16 << 20         // or this much before compression: complete batches of a large fleet are 4 MiB
 	maxRaw      = 32 << 20         // no reader takes more, packed or unpacked
 	mostRaw     = maxRaw - 64<<10  // no writer makes more: what cannot be compressed grows a little
-	maxHeader   = 4 << 20          // ten thousand targets stay below 2 MiB
+	maxHeader   = 4 << 20          // ten thousand targets stay below 2 MiB, a thousand workflows below 1 MiB
 	maxSeries   = 1 << 20          // of one segment, all targets together
 	maxList     = 1 << 20          // of anything else that is repeated
 	maxSamples  = maxList - 1      // of one batch
+	maxReports  = 1 << 18          // of requests, or of latencies, in one batch: 90 MB of memory
+	maxStrings  = 1 << 21          // different ones in a segment, and different label sets
+	maxLabels   = 1 << 10          // of one series or request
+	maxText     = 64 << 10         // of a mark or an acknowledgement, in bytes
 	maxTargets  = 1 << 16
 )
-
-// Header says what a tape is a recording of.
-type Header struct {
-	Version   string         // of the slotop that wrote it
-	Recorded  time.Time      // when it was begun
-	Targets   []model.Target // the targets, without credentials
-	Every     time.Duration  // poll interval
-	Window    time.Duration  // of the frames at the start
-	Simulated bool
-}
-
-// wireHeader is the header's JSON form. Units are in the names.
-type wireHeader struct {
-	Schema    string         `json:"schema"`
-	Version   string         `json:"version"`
-	Recorded  time.Time      `json:"recorded_at"`
-	Targets   []model.Target `json:"targets"`
-	EveryS    float64        `json:"every_s"`
-	WindowS   float64        `json:"window_s"`
-	Simulated bool           `json:"simulated"`
-}
 
 // Ending is how a tape stopped, as its trailer says. The zero Ending belongs to
 // a tape that was never closed.
@@ -92,15 +79,20 @@ func (e *NotTapeError) Error() string {
 type VersionError struct{ Schema string }
 
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("tape is of format %q, this slotop reads %q: use the slotop that wrote it", e.Schema, Schema)
+	return fmt.Sprintf("tape is of format %q, this slotop reads %q and %q: use the slotop that wrote it", e.Schema, schema1, Schema)
 }
 
 // DamageError ends the reading of a tape of which a part is lost. Everything
 // that could be read was returned before it.
 type DamageError struct {
 	Segments int   // that could not be read
+	Rest     bool  // nothing could be found after the last of them
 	Bytes    int64 // of the file, in them
-	Cause    error // of the first
+	// Inputs and Requests are what the segments that could not be read held, as
+	// far as their fixed parts are there to say so: reports of requests are part
+	// of inputs.
+	Inputs, Requests int64
+	Cause            error // of the first
 }
 
 func (e *DamageError) Error() string {
@@ -108,7 +100,14 @@ func (e *DamageError) Error() string {
 	if e.Segments != 1 {
 		segments = fmt.Sprintf("%d segments", e.Segments)
 	}
-	return fmt.Sprintf("tape is damaged: %s lost (%d bytes, up to %v of recording each): %v", segments, e.Bytes, segmentSpan, e.Cause)
+	if e.Rest {
+		segments += " and all that follows"
+	}
+	held := ""
+	if e.Inputs > 0 {
+		held = fmt.Sprintf("; %d inputs with %d reports of requests", e.Inputs, e.Requests)
+	}
+	return fmt.Sprintf("tape is damaged: %s lost (%d bytes, up to %v of recording a segment%s): %v", segments, e.Bytes, segmentSpan, held, e.Cause)
 }
 
 // Unwrap is the cause of the first loss.
@@ -125,111 +124,3 @@ var (
 // Is reports whether the first bytes of a file are those of a tape of any
 // version. Twelve bytes are enough.
 func Is(prefix []byte) bool { return bytes.HasPrefix(prefix, []byte(schemaFamily)) }
-
-func (h Header) encode() ([]byte, error) {
-	for _, t := range h.Targets {
-		if hasPassword(string(t.ID)) || hasPassword(t.Name) {
-			return nil, errors.New("write tape header: a target's name holds a password")
-		}
-	}
-	line, err := json.Marshal(wireHeader{
-		Schema: Schema, Version: h.Version, Recorded: h.Recorded.UTC(), Targets: h.Targets,
-		EveryS: h.Every.Seconds(), WindowS: h.Window.Seconds(), Simulated: h.Simulated,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("write tape header: %w", err)
-	}
-	return append(append([]byte(Schema+"\n"), line...), '\n'), nil
-}
-
-// hasPassword guards the promise that no tape holds a credential: names are
-// built without them, and a mistake there must not reach a file people share.
-func hasPassword(target string) bool {
-	_, after, ok := strings.Cut(target, "://")
-	if !ok {
-		return false
-	}
-	u, err := url.Parse("x://" + after)
-	return err == nil && u.User != nil
-}
-
-func decodeHeader(line []byte) (Header, error) {
-	d := json.NewDecoder(bytes.NewReader(line))
-	d.DisallowUnknownFields()
-	var w wireHeader
-	if err := d.Decode(&w); err != nil {
-		return Header{}, errors.New("read tape header: " + err.Error()) // not wrapped: it may be io.EOF
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return Header{}, errors.New("read tape header: more than one JSON value")
-	}
-	if w.Schema != Schema {
-		return Header{}, &VersionError{w.Schema}
-	}
-	return Header{
-		Version: w.Version, Recorded: w.Recorded, Targets: w.Targets,
-		Every: seconds(w.EveryS), Window: seconds(w.WindowS), Simulated: w.Simulated,
-	}, nil
-}
-
-func seconds(s float64) time.Duration { return time.Duration(math.Round(s * float64(time.Second))) }
-
-// Markers of what follows a header: a segment or the trailer.
-const (
-	segmentMarker = "SEG\n"
-	trailerMarker = "END\n"
-	markerLen     = 4
-	segmentLen    = markerLen + 4 + 4 + 8 + 8 + 4 // all fields before the body
-	trailerLen    = markerLen + 1 + 8 + 4
-)
-
-// segment is the fixed part in front of a compressed body.
-type segment struct {
-	size        uint32 // of the body
-	inputs      uint32
-	first, last time.Duration // Instant.Mono of the first and the last input
-}
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
-func (s segment) encode(body []byte) []byte {
-	b := append(make([]byte, 0, segmentLen), segmentMarker...)
-	b = binary.LittleEndian.AppendUint32(b, s.size)
-	b = binary.LittleEndian.AppendUint32(b, s.inputs)
-	b = binary.LittleEndian.AppendUint64(b, uint64(s.first))
-	b = binary.LittleEndian.AppendUint64(b, uint64(s.last))
-	return binary.LittleEndian.AppendUint32(b, checksum(b, body))
-}
-
-func checksum(fixed, body []byte) uint32 {
-	return crc32.Update(crc32.Checksum(fixed, castagnoli), castagnoli, body)
-}
-
-// decodeSegment reads the fixed part, of segmentLen bytes.
-func decodeSegment(b []byte) (s segment, sum uint32) {
-	return segment{
-		size:   binary.LittleEndian.Uint32(b[4:]),
-		inputs: binary.LittleEndian.Uint32(b[8:]),
-		first:  time.Duration(binary.LittleEndian.Uint64(b[12:])),
-		last:   time.Duration(binary.LittleEndian.Uint64(b[20:])),
-	}, binary.LittleEndian.Uint32(b[28:])
-}
-
-func (e Ending) encode() []byte {
-	b := append(make([]byte, 0, trailerLen), trailerMarker...)
-	full := byte(0)
-	if e.Full {
-		full = 1
-	}
-	b = append(b, full)
-	b = binary.LittleEndian.AppendUint64(b, uint64(e.Dropped))
-	return binary.LittleEndian.AppendUint32(b, checksum(b, nil))
-}
-
-// decodeEnding reads a trailer, of trailerLen bytes.
-func decodeEnding(b []byte) (Ending, error) {
-	if checksum(b[:trailerLen-4], nil) != binary.LittleEndian.Uint32(b[trailerLen-4:]) {
-		return Ending{}, errChecksum
-	}
-	return Ending{Closed: true, Full: b[4] == 1, Dropped: int64(binary.LittleEndian.Uint64(b[5:]))}, nil
-}

@@ -16,20 +16,37 @@ var errMalformed = errors.New("a segment's content makes no sense")
 type encoder struct {
 	b       []byte
 	strings map[string]uint64
+	sets    map[model.LabelSet]uint64
+	beyond  bool // something in it is more than a reader takes
+}
+
+func newEncoder() encoder {
+	return encoder{strings: map[string]uint64{}, sets: map[model.LabelSet]uint64{}}
 }
 
 func (e *encoder) reset() {
 	e.b = e.b[:0]
 	clear(e.strings)
+	clear(e.sets)
+	e.beyond = false
+}
+
+// overfull reports whether no reader would take what was written.
+func (e *encoder) overfull() bool {
+	return e.beyond || len(e.b) > mostRaw || len(e.strings) > maxStrings || len(e.sets) > maxStrings
 }
 
 func (e *encoder) byte(v byte)    { e.b = append(e.b, v) }
 func (e *encoder) uint(v uint64)  { e.b = binary.AppendUvarint(e.b, v) }
 func (e *encoder) int(v int64)    { e.b = binary.AppendVarint(e.b, v) }
 func (e *encoder) bits(v float64) { e.b = binary.LittleEndian.AppendUint64(e.b, math.Float64bits(v)) }
-func (e *encoder) length(n int)   { e.uint(uint64(n) + 1) }
 func (e *encoder) noList()        { e.uint(0) }
 func (e *encoder) bool(v bool)    { e.byte(map[bool]byte{true: 1}[v]) }
+
+func (e *encoder) length(n int) {
+	e.beyond = e.beyond || n >= maxList
+	e.uint(uint64(n) + 1)
+}
 
 // string writes a string once in a segment and its number from then on.
 func (e *encoder) string(s string) {
@@ -63,6 +80,18 @@ func (e *encoder) float(v, prev float64) {
 		return
 	}
 	e.uint(zigzag(int64(v)-int64(prev)) << 1)
+}
+
+// reading writes a number that may not exist: a count of tokens takes a byte or
+// two.
+func (e *encoder) reading(r model.Reading) {
+	if r.State != model.Present || !whole(r.Value) {
+		e.uint(1)
+		e.byte(byte(r.State))
+		e.bits(r.Value)
+		return
+	}
+	e.uint(zigzag(int64(r.Value)) << 1)
 }
 
 // whole reports whether v survives as an integer. Minus zero does not.
@@ -134,11 +163,23 @@ func (e *encoder) labels(l model.LabelSet) {
 	for range l.All {
 		n++
 	}
+	e.beyond = e.beyond || n > maxLabels
 	e.uint(n)
 	for name, value := range l.All {
 		e.string(name)
 		e.string(value)
 	}
+}
+
+// set writes labels once in a segment and their number from then on.
+func (e *encoder) set(l model.LabelSet) {
+	if n, ok := e.sets[l]; ok {
+		e.uint(n)
+		return
+	}
+	e.sets[l] = uint64(len(e.sets)) + 1
+	e.uint(0)
+	e.labels(l)
 }
 
 func (e *encoder) about(a *model.About) {
@@ -165,11 +206,14 @@ func (e *encoder) about(a *model.About) {
 type decoder struct {
 	b       []byte
 	strings []string
+	sets    []model.LabelSet
 	err     error
 }
 
 func (d *decoder) reset(b []byte) {
-	*d = decoder{b: b, strings: d.strings[:0]}
+	clear(d.strings) // what an earlier segment named is not kept alive
+	clear(d.sets)
+	*d = decoder{b: b, strings: d.strings[:0], sets: d.sets[:0]}
 }
 
 func (d *decoder) fail() {
@@ -251,9 +295,23 @@ func (d *decoder) string() string {
 		return d.strings[ref-1]
 	}
 	n := d.checked(d.uint())
+	if len(d.strings) >= maxStrings {
+		d.fail()
+		return ""
+	}
 	s := string(d.b[:n])
 	d.b = d.b[n:]
 	d.strings = append(d.strings, s)
+	return s
+}
+
+// text is a string of foreign origin with a bound of its own.
+func (d *decoder) text() string {
+	s := d.string()
+	if len(s) > maxText {
+		d.fail()
+		return ""
+	}
 	return s
 }
 
@@ -309,12 +367,8 @@ func (d *decoder) counts(prev []float64) []float64 {
 }
 
 func (d *decoder) floats() []float64 {
-	n, ok := d.length()
+	n, ok := d.list(maxList, 8)
 	if !ok {
-		return nil
-	}
-	if n > len(d.b)/8 {
-		d.fail()
 		return nil
 	}
 	list := make([]float64, n)
@@ -324,8 +378,50 @@ func (d *decoder) floats() []float64 {
 	return list
 }
 
+// list reads the length of a list that is bounded more tightly: by most entries,
+// of at least so many bytes each.
+func (d *decoder) list(most, least int) (n int, ok bool) {
+	n, ok = d.length()
+	if n > most || n > len(d.b)/least {
+		d.fail()
+		return 0, ok
+	}
+	return n, ok
+}
+
+// reading reads what its counterpart wrote.
+func (d *decoder) reading() model.Reading {
+	v := d.uint()
+	if v == 1 {
+		return model.Reading{State: model.Presence(d.byte()), Value: d.bits()}
+	}
+	if v&1 != 0 {
+		d.fail()
+		return model.Reading{}
+	}
+	return model.Reading{State: model.Present, Value: float64(unzigzag(v >> 1))}
+}
+
+func (d *decoder) set() model.LabelSet {
+	ref := d.uint()
+	if ref > uint64(len(d.sets)) || len(d.sets) >= maxStrings {
+		d.fail()
+		return model.LabelSet{}
+	}
+	if ref > 0 {
+		return d.sets[ref-1]
+	}
+	l := d.labels()
+	d.sets = append(d.sets, l)
+	return l
+}
+
 func (d *decoder) labels() model.LabelSet {
 	n := d.checked(d.uint())
+	if n > maxLabels {
+		d.fail()
+		return model.LabelSet{}
+	}
 	pairs := make([]string, 0, 2*n)
 	for range n {
 		pairs = append(pairs, d.string(), d.string())

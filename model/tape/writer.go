@@ -56,7 +56,7 @@ func NewWriter(w io.Writer, h Header) (*Writer, error) {
 	}
 	t := &Writer{
 		w: w, zstd: z,
-		enc:     encoder{strings: map[string]uint64{}},
+		enc:     newEncoder(),
 		targets: map[model.TargetID]*target{},
 		abouts:  map[model.TargetID]*model.About{},
 	}
@@ -64,7 +64,7 @@ func NewWriter(w io.Writer, h Header) (*Writer, error) {
 }
 
 // Write adds one input. It keeps nothing of a batch after it returned, but for
-// the About, which nobody changes. It returns ErrFull from the moment on at which
+// the About, which nobody changes, and names and IDs until the segment ends. It returns ErrFull from the moment on at which
 // the limit is reached; each input after that is counted. So is one that is too
 // large for a reader, but the recording goes on after it.
 func (t *Writer) Write(in model.Input) error {
@@ -80,7 +80,7 @@ func (t *Writer) Write(in model.Input) error {
 		t.dropped++
 		return ErrFull
 	}
-	if in.Batch != nil && len(in.Batch.Samples) > maxSamples {
+	if !fits(in) {
 		t.dropped++
 		return nil
 	}
@@ -94,8 +94,18 @@ func (t *Writer) Write(in model.Input) error {
 	return t.retry(in, head, length)
 }
 
+// fits reports whether a reader may take the input, as far as its parts can be
+// counted before they are written.
+func fits(in model.Input) bool {
+	if len(in.Ack) > maxText || len(in.Mark) > maxText {
+		return false
+	}
+	b := in.Batch
+	return b == nil || len(b.Samples) <= maxSamples && len(b.Requests) <= maxReports && len(b.Reported) <= maxReports
+}
+
 // overfull reports whether no reader would take the segment.
-func (t *Writer) overfull() bool { return len(t.enc.b) > mostRaw || t.series > maxSeries }
+func (t *Writer) overfull() bool { return t.enc.overfull() || t.series > maxSeries }
 
 // retry takes back the input that was too much for a segment and puts it into
 // the next one, or drops it where it is too much for any.
@@ -190,23 +200,45 @@ const (
 	withBatch = 1 << iota
 	withWindow
 	neverWall // no wall time
+	withAck
+	withMark
+	withReports // the batch holds more than samples
+
+	kinds1 = withBatch | withWindow | neverWall // all that format 1 knows
+	kinds2 = kinds1 | withAck | withMark | withReports
 )
+
+// kindOf says what an input consists of.
+func kindOf(in model.Input) byte {
+	var kind byte
+	if in.At.Wall.IsZero() {
+		kind |= neverWall
+	}
+	if in.Window != 0 {
+		kind |= withWindow
+	}
+	if in.Ack != "" {
+		kind |= withAck
+	}
+	if in.Mark != "" {
+		kind |= withMark
+	}
+	b := in.Batch
+	if b == nil {
+		return kind
+	}
+	if b.Requests != nil || b.Reported != nil || b.Epoch != "" || b.Lost != 0 {
+		kind |= withReports
+	}
+	return kind | withBatch
+}
 
 func (t *Writer) add(in model.Input) error {
 	wall, ok := wallNanos(in.At.Wall)
 	if !ok {
 		return fmt.Errorf("write tape: the clock says %v", in.At.Wall)
 	}
-	var kind byte
-	if in.Batch != nil {
-		kind |= withBatch
-	}
-	if in.Window != 0 {
-		kind |= withWindow
-	}
-	if in.At.Wall.IsZero() {
-		kind |= neverWall
-	}
+	kind := kindOf(in)
 	if t.head.inputs == 0 {
 		t.head.first, t.head.last = in.At.Mono, 0
 	}
@@ -221,8 +253,14 @@ func (t *Writer) add(in model.Input) error {
 	if kind&withWindow != 0 {
 		t.enc.int(int64(in.Window))
 	}
-	if in.Batch != nil {
-		t.batch(in.Batch)
+	if kind&withAck != 0 {
+		t.enc.string(string(in.Ack))
+	}
+	if kind&withMark != 0 {
+		t.enc.string(in.Mark)
+	}
+	if kind&withBatch != 0 {
+		t.batch(in.Batch, kind&withReports != 0)
 	}
 	return nil
 }
@@ -236,7 +274,7 @@ func wallNanos(w time.Time) (time.Duration, bool) {
 	return time.Duration(n), time.Unix(0, n).Equal(w)
 }
 
-func (t *Writer) batch(b *model.Batch) {
+func (t *Writer) batch(b *model.Batch, reports bool) {
 	e := &t.enc
 	tg := t.targets[b.Target]
 	if tg == nil {
@@ -254,6 +292,10 @@ func (t *Writer) batch(b *model.Batch) {
 	e.int(int64(b.BadLines))
 	e.string(b.FirstBad)
 	e.int(int64(b.Dropped))
+	if reports {
+		e.reports(b, &tg.reports)
+		t.head.requests += uint32(len(b.Requests))
+	}
 	if b.Samples == nil {
 		e.byte(layoutNone)
 		return
