@@ -241,6 +241,9 @@ func (a *app) recordTo(ctx context.Context, out io.Writer, s settings, opened []
 		}
 	})
 	err = errors.Join(failed, err, w.Close())
+	if n := w.Dropped(); n > 0 && !errors.Is(err, tape.ErrFull) {
+		fmt.Fprintf(a.err, "slotop: %d inputs were too large for a tape and are missing on it\n", n)
+	}
 	return w.Size(), err
 }
 
