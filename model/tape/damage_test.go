@@ -6,11 +6,19 @@ import (
 	"io"
 	"testing"
 	"time"
+
+	"slotop/model"
 )
 
 // TestCut plays what comes before every possible end of the file.
 func TestCut(t *testing.T) {
-	want := busy(2, 1, 95*time.Second, time.Second)
+	reports, _ := stream(95*time.Second, 2, time.Millisecond)
+	for name, want := range map[string][]model.Input{"polls": busy(2, 1, 95*time.Second, time.Second), "reports": reports} {
+		t.Run(name, func(t *testing.T) { testCut(t, want) })
+	}
+}
+
+func testCut(t *testing.T, want []model.Input) {
 	tape := record(t, Header{Version: "test"}, want)
 	x, err := Scan(bytes.NewReader(tape))
 	if err != nil {
