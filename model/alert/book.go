@@ -20,6 +20,10 @@ type Observation struct {
 	// member of a group by the identity that member would have alone.
 	Cause   model.AlertID
 	Members []string // the targets that a grouped alert speaks for
+
+	// continues is the pending alert that a group begins from, nil where it begins
+	// now.
+	continues *Status
 }
 
 // subject is the rule of an observation and what it looks at: the identity of
@@ -57,6 +61,9 @@ func (b *Book) Observe(o Observation, at model.Instant) {
 	if r != nil {
 		s = r.status
 	}
+	if o.continues != nil {
+		s = s.continued(*o.continues)
+	}
 	is, v, cause := b.believe(&o)
 	s = o.Rule.step(s, is, v, at)
 	if r == nil {
@@ -64,8 +71,12 @@ func (b *Book) Observe(o Observation, at model.Instant) {
 			return
 		}
 	}
-	r.tick, r.seen, r.cause, r.by = b.tick, at, cause, o.Rule
-	r.compare = o.Compare
+	r.tick, r.seen = b.tick, at
+	r.by, r.compare = o.Rule, o.Compare
+	r.cause = ""
+	if s.Stale || s.State == model.AlertUnknown { // what is over needs no explanation
+		r.cause = cause
+	}
 	b.enter(r, s, o.Text, at)
 	b.speakFor(r, o.Members, is)
 }

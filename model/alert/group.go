@@ -20,13 +20,14 @@ type Crowd struct {
 // and changes nothing. All observations are of one rule and workflow and differ
 // in their target.
 //
-// Two or more targets that come into the condition while no alert of their own
-// fires make a group: one observation without a target that lists them. Once it
-// is pending or fires, whatever target follows joins it, and it lasts until the
-// last is back: a group that shrinks to one neither resolves nor fires again. A
-// target that is silent stays in. A target whose own alert already fires keeps
-// that. So that targets polled at different moments of one interval meet before
-// the first of them fires alone, the rule's For is at least that interval.
+// Two or more targets that are in the condition while no alert of their own
+// fires make a group: one observation without a target that lists them. It began
+// when the first of them did. Once it is pending or fires, whatever target
+// follows joins it, and it lasts until the last is back: a group that shrinks to
+// one neither resolves nor fires again. A target that is silent stays in. A
+// target whose own alert already fires keeps that. So that targets polled at
+// different moments of one interval meet before the first of them fires alone,
+// the rule's For is at least that interval.
 func (b *Book) Group(each []Observation, text func(Crowd) string, at model.Instant) []Observation {
 	if len(each) == 0 {
 		return each
@@ -86,6 +87,7 @@ type gathering struct {
 	members []string // their names, then those of members nobody observed
 	is      Truth
 	cause   model.AlertID // of the first that is unknown
+	first   *Status       // of those that were pending on their own, the one that began first
 }
 
 func (b *Book) gather(each []Observation, g *row) gathering {
@@ -105,6 +107,7 @@ func (b *Book) gather(each []Observation, g *row) gathering {
 			continue
 		}
 		c.members = append(c.members, o.Target)
+		c.first = b.earlier(c.first, o)
 		if is, _, _ := b.believe(o); is != cannotTell {
 			known = true
 		} else if c.cause == "" {
@@ -127,6 +130,19 @@ func (b *Book) gather(each []Observation, g *row) gathering {
 	return c
 }
 
+// earlier is first, or a target's own pending alert if that began before.
+func (b *Book) earlier(first *Status, o *Observation) *Status {
+	own := b.rows[o.subject()]
+	if own == nil || own.status.State != model.AlertPending {
+		return first
+	}
+	if first != nil && first.Since.Mono <= own.status.Since.Mono {
+		return first
+	}
+	began := own.status
+	return &began
+}
+
 // observation is what the book shall observe of the group.
 func (c gathering) observation(each []Observation, g *row, text func(Crowd) string, at model.Instant) Observation {
 	rule := each[0].Rule
@@ -136,7 +152,9 @@ func (c gathering) observation(each []Observation, g *row, text func(Crowd) stri
 		Rule: rule, Workflow: each[0].Workflow, Truth: c.is, Members: c.members, Cause: c.cause,
 		Value: model.Of(float64(len(c.members))),
 	}
-	if g != nil {
+	if g == nil {
+		o.continues = c.first
+	} else {
 		until := at
 		if c.is == No {
 			o.Members = g.most
@@ -146,6 +164,9 @@ func (c gathering) observation(each []Observation, g *row, text func(Crowd) stri
 		}
 		crowd.Most = max(crowd.Most, len(g.most))
 		crowd.Lasted = elapsed(g.status.Since.Mono, until.Mono)
+	}
+	if o.continues != nil {
+		crowd.Lasted = elapsed(c.first.Since.Mono, at.Mono)
 	}
 	o.Text = text(crowd)
 	return o

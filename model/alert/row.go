@@ -112,7 +112,7 @@ func (b *Book) enter(r *row, s Status, text string, at model.Instant) {
 	if s.live() && !was.live() {
 		r.most = nil
 	}
-	fired := s.Times > was.Times
+	fired := s.State == model.AlertFiring && was.State != model.AlertFiring
 	if fired {
 		r.acked = false
 	}

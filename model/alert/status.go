@@ -95,13 +95,21 @@ func (r Rule) begin(s Status, at model.Instant) Status {
 		Value: s.Value, Peak: r.worse(model.Reading{}, s.Value), mono: s.mono,
 	}
 	if s.State == model.AlertResolved {
-		ended := s
-		next.ended = &ended
+		next.ended = &s
 	}
 	if r.For <= 0 {
 		return next.fire(at)
 	}
 	return next
+}
+
+// continued is s at rest, after a pending alert of another was made its own.
+func (s Status) continued(from Status) Status {
+	from.Times, from.ended, from.Peak = s.Times, nil, model.Reading{}
+	if s.State == model.AlertResolved {
+		from.ended = &s
+	}
+	return from
 }
 
 func (r Rule) fromPending(s Status, is verdict, passed time.Duration, at model.Instant) Status {
