@@ -58,7 +58,7 @@ func badSince(l *ledger, from *slo.Counts, spec *model.WorkflowSpec, s slo.Span)
 
 // stretch is a span of other counts, of servers that measure the same.
 func stretch(c slo.Counts, elapsed time.Duration, like slo.Span) slo.Span {
-	return slo.Span{Counts: c, ElapsedS: elapsed.Seconds(), Exact: like.Exact, Exported: like.Exported, Ends: like.Ends}
+	return slo.Span{Counts: c, ElapsedS: elapsed.Seconds(), Exact: like.Exact, Exported: like.Exported, Ends: like.Ends, Flows: like.Flows, InFlight: like.InFlight}
 }
 
 // budget is the workflow's error budget, nil where its goodput cannot be computed.
@@ -72,7 +72,7 @@ func (w *workflow) budget(l *ledger, spec *model.WorkflowSpec, s slo.Span, now, 
 		if likely.N == 0 {
 			return model.Missing(model.NoTraffic)
 		}
-		return model.Of(slo.Burn(1-likely.Share(), spec.Share))
+		return model.Of(slo.Burn(likely.Share(), spec.Share))
 	}
 	b := slo.Budget{Target: spec.Share, PeriodS: spec.PeriodS, N: spent.N, Bad: spent.Bad}
 	v := &model.BudgetView{

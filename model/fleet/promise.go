@@ -59,6 +59,8 @@ func (w *workflow) span(ty *tally, window, every time.Duration) slo.Span {
 	if p := ty.countOf(model.Preemptions); p.OK() && p.Value > 0 {
 		s.InFlight += known(ty.levelOf(model.Waiting).Value) // they wait again, with tokens out
 	}
+	s.Preempted, s.Grown = known(ty.countOf(model.Preemptions).Value), known(ty.countOf(model.Running).Value)
+	s.Flows = ty.has(model.Finished) && ty.has(model.Running) && ty.has(model.TTFT)
 	s.Unaccounted = asked(ty).Unaccounted
 	if h, ok := ty.of(signalIndex[model.OutputLength]); ok {
 		s.Lengths = h

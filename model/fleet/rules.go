@@ -206,10 +206,10 @@ func (f *Fleet) burning(fr *model.Frame, w *workflow, v *model.WorkflowView, exa
 		}
 		long, _ := w.badOver(l, spec, s, max(tier.Long, 2*f.every))
 		short, _ := w.badOver(l, spec, s, max(tier.Short, 2*f.every))
-		if fires, _ := tier.Fires(spec.Share, long, short); fires {
+		if fires, why := tier.Fires(spec.Share, long, short); fires {
 			o.Truth = alert.Yes
-			o.Value = model.Of(slo.Burn(1-long.Share(), spec.Share))
-			o.Text = burnText(spec, tier, long, o.Value)
+			o.Value = model.Of(slo.Burn(long.Share(), spec.Share))
+			o.Text = fmt.Sprintf("%s, %s is allowed: burn %s×", why, unit.Ratio(1-spec.Share), unit.Rate(o.Value.Value))
 			return o
 		}
 	}
@@ -227,13 +227,6 @@ func ranked(rule alert.Rule, spec *model.WorkflowSpec) alert.Rule {
 	}
 	return rule
 }
-
-func burnText(spec *model.WorkflowSpec, tier slo.Tier, long slo.Bad, burn model.Reading) string {
-	return fmt.Sprintf("%s of %s requests in %s missed an objective or failed, %s is allowed: burn %s",
-		unit.Integer(long.Bad), unit.Integer(long.N), unit.Limit(tier.Long.Seconds()), unit.Ratio(1-spec.Share), times(burn))
-}
-
-func times(burn model.Reading) string { return unit.Reading(burn, unit.Rate) + "×" }
 
 // grace says why latency alerts wait: a server that has just started is slow.
 func (w *workflow) grace(forS float64, at model.Instant) string {

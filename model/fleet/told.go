@@ -15,7 +15,7 @@ import (
 func (t *target) tellLedgers(born bool) {
 	total := t.counters.Total()
 	for _, sl := range t.cols.slots {
-		if sl.flow == nil || sl.seen != t.good || sl.kind == model.Gauge {
+		if sl.flow == nil || sl.seen != t.good || sl.kind == model.Gauge && !isLevel(sl.key.signal) {
 			continue
 		}
 		now, ok := sl.counted(total)
@@ -25,7 +25,10 @@ func (t *target) tellLedgers(born bool) {
 		var gained [4]float64
 		if sl.known || born {
 			for i, v := range now {
-				gained[i] = max(0, v-sl.told[i]) // a counter that fell alone gains nothing
+				gained[i] = v - sl.told[i]
+				if sl.kind != model.Gauge {
+					gained[i] = max(0, gained[i]) // a counter that fell alone gains nothing
+				}
 			}
 		}
 		sl.told, sl.known = now, true
@@ -37,7 +40,7 @@ func (t *target) tellLedgers(born bool) {
 // with: a counter's value, or a histogram's observations, those surely and
 // possibly within the bound that its workflow was promised, and their sum.
 func (sl *slot) counted(total []float64) (c [4]float64, ok bool) {
-	if sl.kind == model.Counter {
+	if sl.kind != model.Histogram {
 		if sl.col < 0 || math.IsNaN(total[sl.col]) {
 			return c, false
 		}
@@ -110,6 +113,10 @@ func (l *ledger) gain(sl *slot, by [4]float64) {
 		c.Cancelled += by[0]
 	case model.OutputTokens:
 		c.Output += by[0]
+	case model.Preemptions:
+		c.Preempted += by[0]
+	case model.Running:
+		c.Grown += by[0]
 	default:
 		for _, m := range model.Metrics {
 			if m.Signal() == sl.key.signal {

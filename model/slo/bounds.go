@@ -120,8 +120,26 @@ func (s *Span) leftGood(spec *model.WorkflowSpec, good float64) float64 {
 			left = min(left, max(0, s.Began.Hi-good))
 		}
 	}
-	return left
+	return min(left, s.leftStreaming())
 }
+
+// leftStreaming is how many of the cancelled may have had a first token: what
+// began to stream, and neither ended nor streams on. Requests that were preempted
+// stream on where nobody sees it, and a few of the running have no token yet.
+func (s *Span) leftStreaming() float64 {
+	if !s.Flows {
+		return s.Cancelled
+	}
+	began := s.Term(model.MetricTTFT).N
+	return min(s.Cancelled, max(0, began-s.Finished-s.Grown)+s.Preempted+max(minPrefilling, s.InFlight/prefilling))
+}
+
+// How many of the running may be before their first token: one in ten, and five
+// at least. A step computes the prompts of a few requests at a time.
+const (
+	prefilling    = 10
+	minPrefilling = 5
+)
 
 // guessShare is the share of those measured that are guessed within a bound:
 // as the span says, else with half of those in its bucket. Of nothing measured

@@ -34,6 +34,8 @@ type Counts struct {
 	Cancelled float64
 	Terms     [numMetrics]Term // in the order of model.Metrics
 	Output    float64          // output tokens
+	Preempted float64
+	Grown     float64 // running at the end less those at the beginning
 
 	// Judged one by one; zero where only histograms exist.
 	Good       float64
@@ -48,7 +50,7 @@ type Counts struct {
 const numMetrics = 5
 
 // Width is the length of a row.
-const Width = 5 + 4*numMetrics + 8
+const Width = 5 + 4*numMetrics + 10
 
 // fields lists the addresses of all counts in the order of a row.
 func (c *Counts) fields() [Width]*float64 {
@@ -59,7 +61,7 @@ func (c *Counts) fields() [Width]*float64 {
 		f[n], f[n+1], f[n+2], f[n+3] = &t.N, &t.Lo, &t.Hi, &t.Sum
 		n += 4
 	}
-	for _, p := range []*float64{&c.Output, &c.Good, &c.Bad, &c.Excluded, &c.GoodOutput, &c.UserGood, &c.UserBad, &c.Throttled} {
+	for _, p := range []*float64{&c.Output, &c.Preempted, &c.Grown, &c.Good, &c.Bad, &c.Excluded, &c.GoodOutput, &c.UserGood, &c.UserBad, &c.Throttled} {
 		f[n] = p
 		n++
 	}

@@ -25,6 +25,10 @@ type Span struct {
 	// have had their first token within it.
 	InFlight float64
 
+	// Flows: first tokens, ends and the running are all counted, so that Grown and
+	// Preempted mean something.
+	Flows bool
+
 	Unaccounted model.Reading
 	// Lengths is the output length of the finished, for tokens of good requests.
 	Lengths *hist.Hist
