@@ -81,6 +81,20 @@ func Limit(seconds float64) string {
 	})
 }
 
+// Period is a longer time that somebody chose, in the largest unit that holds it
+// whole: 1 d, 90 min, 45 s.
+func Period(seconds float64) string {
+	for _, u := range []struct {
+		s    float64
+		name string
+	}{{day, " d"}, {hour, " h"}, {minute, " min"}} {
+		if n := seconds / u.s; n >= 1 && n == math.Trunc(n) {
+			return fixed(n, 0) + u.name
+		}
+	}
+	return Limit(seconds)
+}
+
 func subMinute(s float64) string {
 	ms := 1000 * s
 	switch {

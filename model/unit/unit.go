@@ -94,6 +94,17 @@ func Integer(n float64) string {
 	return signed(n, func(n float64) string { return fixed(n, 0) })
 }
 
+// Number is a number of no unit in three digits, trailing zeros left out: 0.99,
+// 19.6, 1030. What is more than nothing never reads as nothing: <0.01.
+func Number(v float64) string {
+	return signed(v, func(v float64) string {
+		if v > 0 && v < 0.005 {
+			return "<0.01"
+		}
+		return trimmed(v, decimalsFor(v))
+	})
+}
+
 // Rate is a number per second in at most 4 cells: 17.2, 390, 1.8k. What is more
 // than nothing never reads as nothing: <0.1.
 func Rate(v float64) string {
