@@ -152,9 +152,9 @@ func whyDeadline(d *model.DeadlineView) string {
 		return ""
 	case model.Missed:
 		return fmt.Sprintf("its deadline of %s cannot be kept: %s to go, %s left",
-			unit.Duration(d.DeadlineS), unit.Reading(d.NeedsS, unit.Duration), unit.Reading(d.LeftS, unit.Duration))
+			unit.Period(d.DeadlineS), unit.Reading(d.NeedsS, unit.Duration), unit.Reading(d.LeftS, unit.Duration))
 	default:
-		return "whether its deadline of " + unit.Duration(d.DeadlineS) + " is kept cannot be told"
+		return "whether its deadline of " + unit.Period(d.DeadlineS) + " is kept cannot be told"
 	}
 }
 

@@ -108,7 +108,7 @@ func (r *CheckRow) cases() []junitCase {
 	r.judge(&all, g.Verdict, whyGoodput(w))
 	cases = append(cases, all)
 	if d := w.Deadline; d != nil {
-		one := junitCase{Name: "deadline " + unit.Duration(d.DeadlineS)}
+		one := junitCase{Name: "deadline " + unit.Period(d.DeadlineS)}
 		r.judge(&one, d.Verdict, whyDeadline(d))
 		cases = append(cases, one)
 	}

@@ -81,7 +81,7 @@ func TestJudge(t *testing.T) {
 		{"undecided", gated(), CheckOptions{Only: only("chat", "rag")}, CheckUntold, "could not tell: rag: goodput 90–97 % of 1032 requests is no proof either way, promised 95 %: the bounds of the share lie on both sides of what was promised"},
 		{"no traffic", gated(), CheckOptions{Only: only("batch")}, CheckUntold, "could not tell: batch: no request in the window"},
 		{"not exported", gated(), CheckOptions{Only: only("legacy")}, CheckUntold, "could not tell: legacy: goodput cannot be computed: no finish counts"},
-		{"deadline", gated(), CheckOptions{Only: only("nightly")}, CheckMissed, "missed: nightly: its deadline of 1 h 00 min cannot be kept: 15 min 00 s to go, 10 min 00 s left"},
+		{"deadline", gated(), CheckOptions{Only: only("nightly")}, CheckMissed, "missed: nightly: its deadline of 1 h cannot be kept: 15 min 00 s to go, 10 min 00 s left"},
 		{"enough", gated(), CheckOptions{Only: only("chat"), MinRequests: 240}, CheckMet, "met: chat"},
 		{"too few", gated(), CheckOptions{Only: only("chat"), MinRequests: 241}, CheckUntold, "could not tell: chat: 240 requests judged, fewer than the 241 asked for"},
 		{"too few for a miss", gated(), CheckOptions{Only: only("summarize|<b>"), MinRequests: 100}, CheckUntold, "could not tell: summarize|<b>: 60 requests judged, fewer than the 100 asked for"},

@@ -156,7 +156,7 @@ func (p *page) budget(b *model.BudgetView) {
 	if b.Remaining.OK() && b.Remaining.Value < 0 {
 		left = "overspent by " + unit.Percent(-b.Remaining.Value)
 	}
-	seen := "of " + unit.Duration(b.PeriodS) + ", seen for " + unit.Duration(b.ObservedS)
+	seen := "of " + unit.Period(b.PeriodS) + ", seen for " + unit.Duration(b.ObservedS)
 	spent, until := "", ""
 	if b.Bad.OK() && b.Allowed.OK() {
 		spent = unit.Number(b.Bad.Value) + " bad of " + unit.Number(b.Allowed.Value) + " allowed"
@@ -172,7 +172,7 @@ func times(r model.Reading) string { return unit.Reading(r, unit.Number) }
 
 func (p *page) deadline(d *model.DeadlineView) {
 	p.flow("  deadline  ", ", ",
-		unit.Duration(d.DeadlineS)+" from "+p.ago(d.Began)+": "+verdictWord(d.Verdict),
+		unit.Period(d.DeadlineS)+" from "+p.ago(d.Began)+": "+verdictWord(d.Verdict),
 		"left "+unit.Reading(d.LeftS, unit.Duration), "needs "+unit.Reading(d.NeedsS, unit.Duration),
 		"requests to go "+count(d.Remaining), "done "+perSecond(d.PerSecond))
 }
