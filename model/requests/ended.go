@@ -21,10 +21,11 @@ type Ended struct {
 	// Backwards: its times contradict each other. It counts, but has no latency.
 	Backwards bool
 	// Retracts: an earlier try of this user has been handed out as the user's
-	// last one. It was not: this one takes its place.
+	// last one, and was not. Two retries of the same try are two users.
 	Retracts bool
-	// Superseded: a later try of this user has ended already, so that this one
-	// is not the user's last.
+	// Superseded: a later try of this user has been handed out already, so that
+	// this one is not the user's last. Users are the ended that are not
+	// superseded, less those that retract.
 	Superseded bool
 }
 
@@ -110,34 +111,3 @@ func endOf(e *Ended) model.Stamp {
 	}
 	return e.Request.Completed
 }
-
-// backwards reports whether a later step happened before an earlier one. When a
-// load generator meant to send does not count: it may have been early.
-func backwards(r *model.Request) bool {
-	var last model.Stamp
-	for _, s := range steps(r) {
-		if s != 0 && s < last {
-			return true
-		}
-		last = max(last, s)
-	}
-	return false
-}
-
-// steps is when the steps of a request happened, in their order.
-func steps(r *model.Request) [6]model.Stamp {
-	return [...]model.Stamp{r.Queued, r.Admitted, r.ContextDone, r.FirstToken, r.FirstAnswer, r.Completed}
-}
-
-// progress is how many steps are known.
-func progress(r *model.Request) (n int) {
-	for _, s := range steps(r) {
-		if s != 0 {
-			n++
-		}
-	}
-	return n
-}
-
-// tries is the number of tries that the request itself tells.
-func tries(r *model.Request) int { return max(1, r.Attempt, r.Retries+1) }

@@ -74,8 +74,10 @@ func (t *Tracker) chain(e *Ended) {
 		tr := t.trace(before)
 		e.First = earliest(e.First, tr.first)
 		e.Tries = max(e.Tries, n+max(1, tr.tries))
-		e.Retracts = e.Retracts || tr.last
-		tr.last, tr.superseded = false, true
+		if tr.last && !e.Retracts { // a second one is taken back when the try between them ends
+			e.Retracts, tr.last = true, false
+		}
+		tr.superseded = true
 		t.past.keep(now, before, tr)
 		before = tr.retryOf
 	}
@@ -83,11 +85,4 @@ func (t *Tracker) chain(e *Ended) {
 		done: true, last: !e.Superseded, superseded: e.Superseded,
 		tries: e.Tries, first: e.First, retryOf: strings.Clone(e.Request.RetryOf),
 	})
-}
-
-func earliest(a, b model.Stamp) model.Stamp {
-	if a == 0 || b != 0 && b < a {
-		return b
-	}
-	return a
 }

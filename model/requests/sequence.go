@@ -1,9 +1,11 @@
 package requests
 
-import "math/bits"
-
-// reorder is how late a number may come and still not be missed.
-const reorder = 4096
+const (
+	// reorder is how late a number may come and still not be missed.
+	reorder = 4096
+	// another is a step, either way, that no loss explains: another numbering.
+	another = 1 << 20
+)
 
 // sequence counts the numbers of a stream that never came.
 type sequence struct {
@@ -31,20 +33,21 @@ func (s *sequence) see(n uint64) {
 		return
 	case s.seen == 0:
 		s.low, s.high = n, n
+	case max(n, s.high)-min(n, s.high) > another:
+		s.restart()
+		s.low, s.high = n, n
 	case n > s.high:
 		s.clear(n)
 		s.high = n
-	case s.high-n >= reorder:
-		return // too late to tell whether it came before
-	case s.bit(n):
-		return
+	case s.high-n >= reorder || s.bit(n):
+		return // came before, or too late to tell
 	}
 	s.low = min(s.low, n)
 	s.seen++
 	s.came[n%reorder/64] |= 1 << (n % 64)
 }
 
-func (s *sequence) bit(n uint64) bool { return bits.OnesCount64(s.came[n%reorder/64]&(1<<(n%64))) > 0 }
+func (s *sequence) bit(n uint64) bool { return s.came[n%reorder/64]&(1<<(n%64)) != 0 }
 
 // clear makes room for the numbers up to n.
 func (s *sequence) clear(n uint64) {

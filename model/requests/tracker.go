@@ -26,17 +26,18 @@ const (
 
 // Tracker follows one stream. It belongs to one goroutine.
 type Tracker struct {
-	silent time.Duration
-	live   map[string]*flight
-	order  list.List // of *flight, by their last report, the longest silent first
-	past   past
-	names  names
-	skew   skew
-	seqs   sequence
-	epoch  string
-	doubts int // how often the stream was interrupted
-	stats  Stats
-	now    model.Instant
+	silent  time.Duration
+	live    map[string]*flight
+	order   list.List // of *flight, by their last report, the longest silent first
+	past    past
+	names   names
+	skew    skew
+	seqs    sequence
+	epoch   string
+	doubts  int // how often the stream was interrupted
+	stats   Stats
+	now     model.Instant
+	current model.Request // the report being taken
 }
 
 // flight is a request that has not ended.
@@ -65,7 +66,7 @@ func (t *Tracker) Take(at model.Instant, b *model.Batch, ended func(Ended)) {
 	t.forget(at)
 	t.interrupted(b)
 	for i := range b.Requests {
-		t.report(&b.Requests[i], ended)
+		t.take(&b.Requests[i], ended)
 	}
 }
 
@@ -116,16 +117,17 @@ func (t *Tracker) interrupted(b *model.Batch) {
 	}
 }
 
-// report takes one report.
-func (t *Tracker) report(from *model.Request, ended func(Ended)) {
+// take takes one report.
+func (t *Tracker) take(from *model.Request, ended func(Ended)) {
 	t.stats.Reports++
 	t.seqs.see(from.Seq)
 	if from.ID == "" || len(from.ID) > maxID {
 		t.stats.Refused++
 		return
 	}
-	r, mended := mend(*from)
-	if mended {
+	r := &t.current
+	*r = *from
+	if mend(r) {
 		t.stats.Mended++
 	}
 	t.skew.see(t.now.Mono, r.At, r.ID)
@@ -135,17 +137,18 @@ func (t *Tracker) report(from *model.Request, ended func(Ended)) {
 	}
 	l := t.live[r.ID]
 	if l != nil {
+		// The first try is what an older report may still tell.
 		l.first = earliest(l.first, r.Queued)
-		if !newer(&r, &l.request) {
+		if !newer(r, &l.request) {
 			t.stats.Repeated++
 			return
 		}
 	}
 	if r.Done() {
-		t.end(&r, l, ended)
+		t.end(r, l, ended)
 		return
 	}
-	t.follow(&r, l)
+	t.follow(r, l)
 }
 
 // follow keeps the state of a request that runs.
@@ -178,20 +181,4 @@ func (t *Tracker) end(r *model.Request, l *flight, ended func(Ended)) {
 	t.stats.Ended++
 	e.At = t.skew.place(endOf(&e), t.now.Mono)
 	ended(e)
-}
-
-// newer reports whether a says something that was not known when b was said. An
-// end is always new: it is final, whatever the times say.
-func newer(a, b *model.Request) bool {
-	if a.Done() {
-		return true
-	}
-	if a.At != b.At {
-		return a.At > b.At
-	}
-	if a.Seq != b.Seq {
-		return a.Seq > b.Seq
-	}
-	// Not numbered: a later report of the same instant knows of more that happened.
-	return *a != *b && progress(a) >= progress(b)
 }
