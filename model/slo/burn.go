@@ -92,16 +92,18 @@ func (t Tier) Limit(target float64) float64 { return min(t.Theta*(1-target), t.C
 // window is expected to hold so many requests.
 func (t Tier) Applies(expected float64) bool { return !t.Sparse || expected < Few }
 
-// Fires reports whether the tier fires, and why or why not. Besides both windows
-// being over the limit it wants five bad requests in the long one, and that the
-// share of which it is a sample be over the limit with 95 % confidence.
+// Fires reports whether the tier fires, and why or why not; nothing is said of a
+// long window that is not over the limit. Besides both windows being over it,
+// the long one must hold five bad requests, and the share of which it is a
+// sample must be over the limit with 95 % confidence.
 func (t Tier) Fires(target float64, long, short Bad) (fires bool, why string) {
 	limit := t.Limit(target)
-	lower, _ := Wilson(long.Bad, long.N, oneSided)
+	if long.Share() <= limit {
+		return false, ""
+	}
 	said := long.In(t.Long)
+	lower, _ := Wilson(long.Bad, long.N, oneSided)
 	switch {
-	case long.Share() <= limit:
-		return false, said
 	case long.Bad < minBad || lower <= limit:
 		return false, said + ", too few to judge"
 	case t.Sparse && short.N == 0:

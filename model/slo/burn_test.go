@@ -91,13 +91,13 @@ func TestTierGates(t *testing.T) {
 		why         string
 	}{
 		{"a failure", fast, .95, Bad{120, 90}, Bad{15, 15}, true, "90 of 120 bad in 2 min"},
-		{"over, but over by now", fast, .95, Bad{120, 90}, Bad{15, 7}, false, "90 of 120 bad in 2 min, but not of late"},
+		{"over by now", fast, .95, Bad{120, 90}, Bad{15, 7}, false, "90 of 120 bad in 2 min, but not of late"},
 		{"nobody came of late", fast, .95, Bad{120, 90}, Bad{}, false, "90 of 120 bad in 2 min, but not of late"},
-		{"not over", fast, .95, Bad{120, 60}, Bad{15, 15}, false, "60 of 120 bad in 2 min"},
+		{"not over", fast, .95, Bad{120, 60}, Bad{15, 15}, false, ""},
 		{"four bad", fast, .95, Bad{4, 4}, Bad{1, 1}, false, "4 of 4 bad in 2 min, too few to judge"},
 		{"five bad", fast, .95, Bad{5, 5}, Bad{1, 1}, true, "5 of 5 bad in 2 min"},
 		{"not surely over", fast, .95, Bad{9, 6}, Bad{2, 2}, false, "6 of 9 bad in 2 min, too few to judge"},
-		{"nothing", fast, .95, Bad{}, Bad{}, false, "0 of 0 bad in 2 min"},
+		{"nothing", fast, .95, Bad{}, Bad{}, false, ""},
 		{"half", fast, .90, Bad{120, 70}, Bad{15, 15}, true, "70 of 120 bad in 2 min"},
 		{"one of two", Tiers[1], .99, Bad{2, 1}, Bad{2, 1}, false, "1 of 2 bad in 5 min, too few to judge"},
 		{"an outage of a small service", sparse, .99, Bad{100, 90}, Bad{8, 7}, true, "90 of 100 bad in 6 h"},
