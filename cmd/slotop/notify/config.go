@@ -21,30 +21,30 @@ import (
 
 // Config lists where alerts go.
 type Config struct {
-	Sinks []Sink `yaml:"sinks"`
+	Sinks []Sink
 }
 
 // Sink is one receiver. Exactly one of Exec, Webhook and Alertmanager is given.
 type Sink struct {
-	Name string `yaml:"name"` // for messages; unique; "" is its kind
+	Name string // for messages; unique; "" is its kind
 	// Exec is a program and its arguments. It runs without a shell; the alert
 	// comes in its environment.
-	Exec         []string `yaml:"exec"`
-	Webhook      *HTTP    `yaml:"webhook"`
-	Alertmanager *HTTP    `yaml:"alertmanager"` // URL without /api/v2/alerts
+	Exec         []string
+	Webhook      *HTTP
+	Alertmanager *HTTP // URL without /api/v2/alerts
 	// Severity is the least that is sent; "" is warn.
-	Severity model.Severity `yaml:"severity"`
-	Resolved bool           `yaml:"resolved"` // tell also that an alert is over
+	Severity model.Severity
+	Resolved bool // tell also that an alert is over
 	// Every is the least time between two deliveries: what happens between them
 	// is sent together where the receiver takes several. 0 sends at once.
-	Every   time.Duration `yaml:"every"`
-	Timeout time.Duration `yaml:"timeout"` // of one delivery; 0 is DefaultTimeout
+	Every   time.Duration
+	Timeout time.Duration // of one delivery; 0 is DefaultTimeout
 }
 
 // HTTP is a server that takes alerts.
 type HTTP struct {
-	URL    string                   `yaml:"url"`
-	Client *config.HTTPClientConfig `yaml:"http"` // keys, TLS, headers and proxy; nil for none
+	URL    string
+	Client *config.HTTPClientConfig // keys, TLS, headers and proxy; nil for none
 }
 
 // DefaultTimeout bounds one delivery where a sink says nothing.

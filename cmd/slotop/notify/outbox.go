@@ -72,7 +72,7 @@ func newOutbox(ends bool) *outbox {
 func (o *outbox) begin(c change) {
 	e := o.byKey[c.key]
 	switch {
-	case e == nil && len(o.entries) >= maxWaiting:
+	case e == nil && o.full():
 		o.dropped++
 		return
 	case e == nil:
@@ -82,6 +82,8 @@ func (o *outbox) begin(c change) {
 	}
 	e.alert, e.told = c.alert, false
 }
+
+func (o *outbox) full() bool { return len(o.entries) >= maxWaiting }
 
 // end takes the end of an alert. It is nothing to a sink that did not take its
 // beginning.
@@ -122,15 +124,19 @@ func (e *entry) next() notice {
 	return notice{what: began, alert: e.alert, simulated: e.simulated}
 }
 
-// pick chooses what is told next, at most limit of it, one notice an episode.
-// What failed before goes last and alone: one notice that a receiver cannot take
-// holds up no other.
+// pick chooses what is told next, at most limit of it, one notice an alert. What
+// failed before goes last and alone: one notice that a receiver cannot take holds
+// up no other alert.
 func (o *outbox) pick(limit int) []*entry {
 	var batch []*entry
 	var failed *entry
+	before := map[model.AlertID]bool{} // the alerts with something older to tell
 	for _, e := range o.entries {
+		if !e.waiting() || before[e.key.id] {
+			continue
+		}
+		before[e.key.id] = true
 		switch {
-		case !e.waiting():
 		case e.tries == 0 && len(batch) < limit:
 			batch = append(batch, e)
 		case e.tries > 0 && (failed == nil || e.tries < failed.tries):
@@ -199,13 +205,12 @@ func (o *outbox) prune(shown map[episode]*model.AlertView) {
 	})
 }
 
-// firingIn are the alerts that fire in a frame, by episode.
-func firingIn(f *model.Frame) map[episode]*model.AlertView {
-	shown := map[episode]*model.AlertView{}
+// episodesIn are the alerts of a frame.
+func episodesIn(f *model.Frame) map[episode]*model.AlertView {
+	shown := make(map[episode]*model.AlertView, len(f.Alerts))
 	for i := range f.Alerts {
-		if a := &f.Alerts[i]; a.State == model.AlertFiring {
-			shown[episode{a.ID, a.FiredAt.Mono}] = a
-		}
+		a := &f.Alerts[i]
+		shown[episode{a.ID, a.FiredAt.Mono}] = a
 	}
 	return shown
 }
@@ -220,7 +225,8 @@ func (o *outbox) due(now time.Time, shown map[episode]*model.AlertView, limit in
 			continue
 		}
 		a := *shown[e.key]
-		a.Severity = e.alert.Severity // what the receiver knows it by
+		// As the receiver knows it.
+		a.Severity, a.State = e.alert.Severity, model.AlertFiring
 		batch = append(batch, e)
 		notices = append(notices, notice{what: began, alert: a, simulated: e.simulated})
 	}

@@ -38,10 +38,13 @@ func newProgram(s Sink) (*program, error) {
 	return &program{path: path, args: s.Exec[1:], timeout: s.Timeout}, nil
 }
 
-// cause is an error without the name in front, which the message has already.
+// cause is the plain reason, without the path, which the message has already.
 func cause(err error) error {
 	if wrapped := (*exec.Error)(nil); errors.As(err, &wrapped) {
-		return wrapped.Err
+		err = wrapped.Err
+	}
+	if wrapped := (*os.PathError)(nil); errors.As(err, &wrapped) {
+		err = wrapped.Err
 	}
 	return err
 }
@@ -61,7 +64,7 @@ func (p *program) carry(ctx context.Context, sent []notice) error {
 	cmd.Cancel = func() error { return killGroup(cmd) }
 	cmd.WaitDelay = afterExit
 	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("%s cannot be started: %w", p.where(), startCause(err))
+		return fmt.Errorf("%s cannot be started: %w", p.where(), cause(err))
 	}
 	err := cmd.Wait()
 	_ = killGroup(cmd) // what it left running; usually nothing
@@ -90,14 +93,6 @@ func (p *program) outcome(ctx context.Context, err error, said string) error {
 		return fmt.Errorf("%s ended with %w: %s", p.where(), err, said)
 	}
 	return fmt.Errorf("%s ended with %w", p.where(), err)
-}
-
-// startCause is the plain reason, without the path.
-func startCause(err error) error {
-	if wrapped := (*os.PathError)(nil); errors.As(err, &wrapped) {
-		return wrapped.Err
-	}
-	return cause(err)
 }
 
 // withheld stands in for a text that quotes what may be a secret.

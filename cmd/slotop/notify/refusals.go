@@ -69,9 +69,12 @@ func (s *server) noAnswer(ctx context.Context, err error) error {
 	}
 }
 
-// fromTokens reports whether it was the server of tokens that failed, whose
-// answer may quote what it was sent.
-func fromTokens(err error) bool { return strings.Contains(err.Error(), "oauth2:") }
+// fromTokens reports whether it was the server of tokens that failed: a request
+// within the request, or an answer that may quote what it was sent.
+func fromTokens(err error) bool {
+	var outer, inner *url.Error
+	return errors.As(err, &outer) && errors.As(outer.Err, &inner) || strings.Contains(err.Error(), "oauth2:")
+}
 
 func viaProxy(err error) bool {
 	var op *net.OpError

@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"slotop/model"
@@ -38,8 +37,6 @@ type Sender struct {
 	round   uint64 // of frames
 	changes []change
 
-	latest atomic.Pointer[model.Frame]
-
 	mu      sync.Mutex
 	closed  bool
 	running chan struct{} // closed when Run ends; nil before it
@@ -68,7 +65,7 @@ func New(c Config, opt Options) (*Sender, error) {
 			return nil, fmt.Errorf("alert sink %d: there is another one called %s: give each its own name", i+1, clean(sink.Name))
 		}
 		names[sink.Name] = true
-		w, err := newWorker(s.life, sink, opt, &s.latest)
+		w, err := newWorker(s.life, sink, opt)
 		if err != nil {
 			return nil, fmt.Errorf("alert sink %s: %w", clean(cmp.Or(sink.Name, fmt.Sprint(i+1))), err)
 		}
@@ -90,18 +87,14 @@ func (s *Sender) Frame(f *model.Frame) {
 	if len(s.workers) == 0 {
 		return
 	}
-	s.latest.Store(f)
 	s.round++
 	s.changes = s.changes[:0]
 	for i := range f.Alerts {
 		s.look(&f.Alerts[i], f.Simulated)
 	}
 	s.forget(len(f.Alerts))
-	if len(s.changes) == 0 {
-		return
-	}
 	for _, w := range s.workers {
-		w.take(s.changes)
+		w.take(f, s.changes)
 	}
 	clear(s.changes) // they hold on to their frame
 }
@@ -119,25 +112,34 @@ func (s *Sender) look(a *model.AlertView, simulated bool) {
 	}
 	was.round = s.round
 	if was.fired != a.FiredAt.Mono {
-		if was.firing { // it was resolved and fired again between two frames
-			s.note(a, was.fired, ended, simulated)
+		if was.firing {
+			s.note(endedBefore(*a, was.fired), was.fired, ended, simulated)
 		}
 		*was = sighting{fired: a.FiredAt.Mono, round: s.round}
 	}
 	switch {
 	case firing && rank(a.Severity) > was.rank && (was.firing || !a.Acknowledged):
 		was.firing, was.rank = true, rank(a.Severity)
-		s.note(a, was.fired, began, simulated)
+		s.note(*a, was.fired, began, simulated)
 	case !firing && was.firing:
 		was.firing = false
-		s.note(a, was.fired, ended, simulated)
+		s.note(*a, was.fired, ended, simulated)
 	}
 }
 
-func (s *Sender) note(a *model.AlertView, fired time.Duration, what step, simulated bool) {
+// endedBefore is the end of an episode whose alert was resolved and fired again
+// between two frames.
+func endedBefore(a model.AlertView, fired time.Duration) model.AlertView {
+	if a.ResolvedAt.Mono < fired || a.ResolvedAt.Mono > a.FiredAt.Mono {
+		a.ResolvedAt = a.FiredAt
+	}
+	return a
+}
+
+func (s *Sender) note(a model.AlertView, fired time.Duration, what step, simulated bool) {
 	s.changes = append(s.changes, change{
 		key:    episode{a.ID, fired},
-		notice: notice{what: what, alert: *a, simulated: simulated},
+		notice: notice{what: what, alert: a, simulated: simulated},
 	})
 }
 

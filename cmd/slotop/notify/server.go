@@ -106,6 +106,7 @@ type boundConn struct {
 	unbind func() bool
 }
 
+// Close implements net.Conn.
 func (c *boundConn) Close() error {
 	c.unbind()
 	return c.Conn.Close()

@@ -7,7 +7,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"slotop/model"
@@ -43,11 +42,11 @@ type busyError struct {
 type worker struct {
 	sink    Sink
 	carrier carrier
-	dry     io.Writer // gets what would be sent; nil to send
-	latest  *atomic.Pointer[model.Frame]
+	dry     io.Writer     // gets what would be sent; nil to send
 	wake    chan struct{} // holds one: there is something new
 
 	mu      sync.Mutex // never held while something is delivered
+	latest  *model.Frame
 	out     *outbox
 	state   SinkStatus // what is counted here; the rest is of out
 	fails   int        // since the last delivery
@@ -55,7 +54,7 @@ type worker struct {
 	nextAt  time.Time // by the sink's own limit
 }
 
-func newWorker(life context.Context, s Sink, opt Options, latest *atomic.Pointer[model.Frame]) (*worker, error) {
+func newWorker(life context.Context, s Sink, opt Options) (*worker, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
@@ -67,7 +66,6 @@ func newWorker(life context.Context, s Sink, opt Options, latest *atomic.Pointer
 		sink:    s,
 		carrier: c,
 		dry:     opt.DryRun,
-		latest:  latest,
 		wake:    make(chan struct{}, 1),
 		out:     newOutbox(s.Resolved),
 		state:   SinkStatus{Name: clean(s.Name), Where: c.where()},
@@ -85,24 +83,34 @@ func newCarrier(life context.Context, s Sink, opt Options) (carrier, error) {
 	}
 }
 
-// take queues what the sink wants to hear of one frame.
-func (w *worker) take(changes []change) {
+// take queues what the sink wants to hear of a frame.
+func (w *worker) take(f *model.Frame, changes []change) {
 	w.mu.Lock()
-	if len(w.out.entries)+len(changes) > maxWaiting {
-		w.out.prune(firingIn(w.latest.Load()))
-	}
-	for _, c := range changes {
-		switch {
-		case c.what == ended:
-			w.out.end(c)
-		case rank(c.alert.Severity) >= rank(w.sink.Severity):
-			w.out.begin(c)
-		}
-	}
+	w.latest = f
+	w.queue(changes)
 	w.mu.Unlock()
+	if len(changes) == 0 {
+		return
+	}
 	select {
 	case w.wake <- struct{}{}:
 	default: // it is awake, or will be
+	}
+}
+
+func (w *worker) queue(changes []change) {
+	for _, c := range changes {
+		if c.what == ended {
+			w.out.end(c)
+		}
+	}
+	if len(w.out.entries)+len(changes) > maxWaiting {
+		w.out.prune(episodesIn(w.latest))
+	}
+	for _, c := range changes {
+		if c.what == began && rank(c.alert.Severity) >= rank(w.sink.Severity) {
+			w.out.begin(c)
+		}
 	}
 }
 
@@ -202,7 +210,7 @@ func (w *worker) repeat(now time.Time) (*delivery, time.Duration) {
 	if wait > 0 {
 		return nil, wait
 	}
-	shown := firingIn(w.latest.Load())
+	shown := episodesIn(w.latest)
 	w.out.prune(shown)
 	batch, sent := w.out.due(now, shown, w.carrier.limit())
 	if len(batch) == 0 {
