@@ -25,6 +25,7 @@ type flags struct {
 	theme   string
 	ascii   bool
 	mouse   bool
+	slo     sloFlags
 
 	forTime time.Duration
 	output  string
@@ -48,6 +49,7 @@ func (a *app) rootCommand() *cobra.Command {
 	}
 	root.PersistentFlags().StringVar(&a.flags.config, "config", "", "configuration file (default: slotop/config.yaml in the user's configuration directory)")
 	a.pollFlags(root)
+	a.promiseFlag(root)
 	a.screenFlags(root)
 	root.AddCommand(a.demoCommand(), a.snapshotCommand(), a.recordCommand(), a.replayCommand(), a.configCommand(), a.versionCommand())
 	for _, c := range root.Commands() {
@@ -69,6 +71,11 @@ func (a *app) pollFlags(c *cobra.Command) {
 	c.Flags().Var(span(&a.flags.every, minEvery, maxEvery), "every", "poll interval (default: 1s, longer for many targets; 10s between saved pages)")
 	c.Flags().Var(span(&a.flags.timeout, 10*time.Millisecond, maxEvery), "timeout", "time-out of one poll (default: the interval, 1s to 5s)")
 	c.Flags().Var(span(&a.flags.window, fleet.MinWindow, fleet.MaxWindow), "window", "span of every rate and percentile (default 60s)")
+}
+
+// promiseFlag lets a command say what is promised.
+func (a *app) promiseFlag(c *cobra.Command) {
+	c.Flags().Var(&a.flags.slo, "slo", "what is promised: "+sloForm+"; repeatable, over the configuration's workflows")
 }
 
 func (a *app) screenFlags(c *cobra.Command) {
@@ -95,6 +102,7 @@ func (a *app) demoCommand() *cobra.Command {
 		}),
 	}
 	a.pollFlags(c)
+	a.promiseFlag(c)
 	a.screenFlags(c)
 	c.Flags().BoolVar(&a.flags.list, "list", false, "name the incidents")
 	return c
@@ -127,6 +135,7 @@ func (a *app) snapshotCommand() *cobra.Command {
 		RunE:    a.action(cobra.ArbitraryArgs, a.snapshot),
 	}
 	a.pollFlags(c)
+	a.promiseFlag(c)
 	c.Flags().Var(span(&a.flags.forTime, time.Millisecond, maxFor), "for", "how long to poll; saved pages and demo: how far to play")
 	c.Flags().StringVarP(&a.flags.output, "output", "o", "text", "text or json")
 	c.Flags().BoolVar(&a.flags.frames, "frames", false, "print every frame, not only the last")
@@ -143,6 +152,7 @@ func (a *app) recordCommand() *cobra.Command {
 		RunE:    a.action(cobra.ArbitraryArgs, a.record),
 	}
 	a.pollFlags(c)
+	a.promiseFlag(c)
 	c.Flags().StringVarP(&a.flags.file, "output", "o", "", "the tape to write; it must not exist")
 	c.Flags().Var(span(&a.flags.forTime, time.Millisecond, maxFor), "for", "how long to record (default: until interrupted)")
 	c.Flags().Var(size(&a.flags.limit), "limit", "largest size in bytes (default 1 GiB)")
@@ -156,6 +166,7 @@ func (a *app) replayCommand() *cobra.Command {
 		Example: "  slotop replay incident.tape\n  slotop replay --speed 8 incident.tape",
 		RunE:    a.action(cobra.ExactArgs(1), a.replay),
 	}
+	a.promiseFlag(c)
 	a.screenFlags(c)
 	c.Flags().Var(span(&a.flags.window, fleet.MinWindow, fleet.MaxWindow), "window", "span of every rate and percentile (default: as recorded)")
 	c.Flags().Var(factor(&a.flags.speed, minSpeed, maxSpeed), "speed", "times real time, 0.1 to 1000")

@@ -61,18 +61,16 @@ func Preset(name string) (Published, bool) {
 	return Published{}, false
 }
 
-// NoPreset says that there is no preset of that name, and which is nearest.
+// NoPreset says that there is no preset of that name, which is nearest, and which
+// there are.
 func NoPreset(name string) error {
 	best, least := "", len(name)
 	for _, p := range Presets {
 		if d := distance(strings.ToLower(name), p.Name); d < least {
-			best, least = p.Name, d
+			best, least = fmt.Sprintf(", nearest is %q", p.Name), d
 		}
 	}
-	if best == "" {
-		return fmt.Errorf("no preset %q, there are %s", name, strings.Join(presetNames(), ", "))
-	}
-	return fmt.Errorf("no preset %q, nearest is %q", name, best)
+	return fmt.Errorf("no preset %q%s; there are %s", name, best, strings.Join(presetNames(), ", "))
 }
 
 func presetNames() []string {
