@@ -11,8 +11,9 @@ import (
 // layouts are kept for the next target with the same series: the replicas of a
 // service are read alike, and working that out takes longer than a poll.
 type layouts struct {
-	mu    sync.Mutex
-	known map[uint64]known
+	mu     sync.Mutex
+	known  map[uint64]known
+	series int // of all pages
 }
 
 // known is a layout with the pages it holds for.
@@ -22,9 +23,13 @@ type known struct {
 	layout   *layout // nil where no dialect claims the page
 }
 
-// maxLayouts bounds what is kept: a fleet in which no two pages are alike has
-// nothing to share. When they are too many, all are let go.
-const maxLayouts = 64
+// What is kept is bounded: a fleet in which no two pages are alike has nothing to
+// share, and a page that shows another user at each poll is never the same again.
+// When there is too much of it, all is let go.
+const (
+	maxLayouts = 64
+	maxKept    = 1 << 16 // series in all: they take 20 MB once their scanner has forgotten them
+)
 
 // Plan detects the dialect of a page and compiles it, or takes what the same
 // series led to before. It is nil where no dialect claims the page.
@@ -58,18 +63,23 @@ func (l *layouts) find(key uint64) (known, bool) {
 }
 
 func (l *layouts) keep(key uint64, k known) {
+	n := len(k.series)
+	if n > maxKept {
+		return
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.known == nil || len(l.known) >= maxLayouts {
-		l.known = map[uint64]known{}
+	if l.known == nil || len(l.known) >= maxLayouts || l.series+n > maxKept {
+		l.known, l.series = map[uint64]known{}, 0
 	}
+	l.series += n - len(l.known[key].series)
 	l.known[key] = k
 }
 
 func (l *layouts) forget() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.known = nil
+	l.known, l.series = nil, 0
 }
 
 func (s *Set) newLayout(p *expo.Page) *layout {

@@ -79,6 +79,41 @@ func TestLayoutsAreBounded(t *testing.T) {
 	}
 }
 
+// A gateway's page grows by a user at every poll. Each of its layouts was once
+// kept beside all others.
+func TestLayoutsOfAGrowingPageAreBounded(t *testing.T) {
+	const users, polls = maxKept / 5, 20
+	set, s := builtinSet(t), expo.NewScanner(expo.Limits{})
+	s.Complete = true
+	body := []byte("# TYPE vllm:num_requests_running gauge\n")
+	grow := func(from, to int) {
+		for i := from; i < to; i++ {
+			body = fmt.Appendf(body, "vllm:num_requests_running{model_name=\"m\",user=\"u%d\"} 1\n", i)
+		}
+	}
+	grow(0, users)
+	for i := range polls {
+		grow(users+i, users+i+1)
+		p := page(t, s, string(body))
+		pl := set.Plan(p)
+		if again := set.Plan(p); again.layout != pl.layout {
+			t.Fatal("the last layout is not kept")
+		}
+		kept := 0
+		for _, k := range set.layouts.known {
+			kept += len(k.series)
+		}
+		if kept > maxKept || kept != set.layouts.series {
+			t.Fatalf("poll %d: %d series kept, %d counted", i, kept, set.layouts.series)
+		}
+	}
+	grow(users+polls, maxKept+2)
+	p := page(t, s, string(body))
+	if set.Plan(p).layout == set.Plan(p).layout || len(set.layouts.known) == 0 {
+		t.Error("a page larger than all there is room for is kept, or pushed the others out")
+	}
+}
+
 // Whoever had the page before, what is read from it is the same.
 func TestSharingChangesNothing(t *testing.T) {
 	pages, err := filepath.Glob(filepath.Join(shared.Dir(t, "corpus/engines"), "*.prom"))
