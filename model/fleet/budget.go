@@ -25,15 +25,14 @@ type account struct {
 	ends  time.Duration // of the present part
 	from  slo.Counts    // the ledger when it began
 	parts []slo.Bad     // complete ones, oldest first
-	live  bool
 }
 
 // spent is the requests and the bad ones of the period so far. A part is judged
 // for itself: over a longer stretch histograms tell less of what was met together.
 func (a *account) spent(l *ledger, spec *model.WorkflowSpec, s slo.Span, now time.Duration) slo.Bad {
 	part := time.Duration(spec.PeriodS*float64(time.Second)) / budgetParts
-	if !a.live {
-		*a = account{began: now, ends: now + part, from: l.total, live: true}
+	if a.ends == 0 {
+		a.ends = a.began + part
 	}
 	present := badSince(l, &a.from, spec, s)
 	for ; now >= a.ends && part > 0; a.ends += part {
@@ -66,9 +65,9 @@ func (w *workflow) budget(l *ledger, spec *model.WorkflowSpec, s slo.Span, now, 
 	if !s.Ends || spec.DeadlineS > 0 {
 		return nil
 	}
-	spent := w.account.spent(l, spec, s, now)
+	spent := l.account.spent(l, spec, s, now)
 	rate := func(window time.Duration) model.Reading {
-		_, likely := w.badOver(l, spec, s, max(window, 2*every))
+		likely := w.likelyBad(l, spec, s, max(window, 2*every))
 		if likely.N == 0 {
 			return model.Missing(model.NoTraffic)
 		}
@@ -77,20 +76,29 @@ func (w *workflow) budget(l *ledger, spec *model.WorkflowSpec, s slo.Span, now, 
 	b := slo.Budget{Target: spec.Share, PeriodS: spec.PeriodS, N: spent.N, Bad: spent.Bad}
 	v := &model.BudgetView{
 		Burn:      model.Burn{M2: rate(burnFast), M5: rate(burnMain), M30: rate(burnSlow)},
-		Remaining: b.Remaining(), PeriodS: spec.PeriodS, ObservedS: (now - w.account.began).Seconds(),
+		Remaining: b.Remaining(), PeriodS: spec.PeriodS, ObservedS: (now - l.account.began).Seconds(),
 		Allowed: model.Of(b.Allowed()), Bad: model.Of(spent.Bad),
 	}
 	v.ExhaustedIn = b.ExhaustedIn(v.Burn.M5)
-	if _, likely := w.badOver(l, spec, s, burnMain); likely.N < slo.Few {
+	if likely := w.likelyBad(l, spec, s, burnMain); likely.N < slo.Few {
 		v.Text = likely.In(burnMain)
 	}
 	return v
 }
 
-// badOver is what was surely and what was likely bad over the newest stretch.
-func (w *workflow) badOver(l *ledger, spec *model.WorkflowSpec, s slo.Span, window time.Duration) (surely, likely slo.Bad) {
+// likelyBad is what was probably bad over the newest stretch.
+func (w *workflow) likelyBad(l *ledger, spec *model.WorkflowSpec, s slo.Span, window time.Duration) slo.Bad {
 	c, elapsed := l.since(window)
-	return slo.BadOf(spec, stretch(c, elapsed, s))
+	_, likely := slo.BadOf(spec, stretch(c, elapsed, s))
+	return likely
+}
+
+// surelyBad is what was bad over the newest stretch whatever the histograms leave
+// open, and how long that stretch was.
+func (w *workflow) surelyBad(l *ledger, spec *model.WorkflowSpec, s slo.Span, window time.Duration) (slo.Bad, time.Duration) {
+	c, elapsed := l.since(window)
+	surely, _ := slo.BadOf(spec, stretch(c, elapsed, s))
+	return surely, elapsed
 }
 
 // deadline is the job of a workflow that must be done by a time: it begins with

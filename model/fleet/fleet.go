@@ -59,11 +59,13 @@ type Fleet struct {
 	targets []*target     // in the order given
 	byID    map[model.TargetID]*target
 	flows   map[string]*workflow
+	found   map[slo.Origin]*workflow // where what was seen lately belongs
 	policy  model.Policy
 	promise *slo.Set
 	book    *alert.Book
 	stages  stages
 	started model.Instant
+	now     time.Duration // of the input being taken
 	grid    grid
 }
 
@@ -92,6 +94,7 @@ func New(c Config) (*Fleet, error) {
 		reach:   reach,
 		byID:    make(map[model.TargetID]*target, len(c.Targets)),
 		flows:   map[string]*workflow{},
+		found:   map[slo.Origin]*workflow{},
 		policy:  c.Policy,
 		promise: promise,
 		book:    alert.NewBook(),
@@ -113,6 +116,7 @@ func (f *Fleet) Step(in model.Input) *model.Frame {
 	if f.started.IsZero() {
 		f.started = in.At
 	}
+	f.now = in.At.Mono
 	switch {
 	case in.Batch != nil:
 		f.onBatch(in.At, in.Batch)
@@ -156,6 +160,22 @@ func (f *Fleet) onBatch(at model.Instant, b *model.Batch) {
 // flowOf is the workflow that takes what comes from an origin, until there are
 // too many.
 func (f *Fleet) flowOf(o slo.Origin) *workflow {
+	if w := f.found[o]; w != nil {
+		return w
+	}
+	if len(f.found) >= maxFound {
+		clear(f.found)
+	}
+	w := f.flowNamed(o)
+	f.found[o] = w
+	return w
+}
+
+// maxFound bounds the origins that are remembered; a label may differ with every
+// request.
+const maxFound = 1 << 14
+
+func (f *Fleet) flowNamed(o slo.Origin) *workflow {
 	name, spec := f.promise.Find(o)
 	if w := f.flows[name]; w != nil {
 		return w
@@ -166,7 +186,7 @@ func (f *Fleet) flowOf(o slo.Origin) *workflow {
 			return w
 		}
 	}
-	w := newWorkflow(name, spec, len(f.flows))
+	w := newWorkflow(name, spec, len(f.flows), f.now)
 	f.flows[name] = w
 	return w
 }
@@ -234,6 +254,7 @@ func (f *Fleet) forgetFlows(at model.Instant) {
 	for name, w := range f.flows {
 		if len(w.targets) == 0 && !w.events.within(at.Mono, forgetEvents) {
 			delete(f.flows, name)
+			clear(f.found)
 		}
 	}
 }

@@ -27,21 +27,26 @@ type ledger struct {
 	made   int          // blocks completed so far
 	from   slo.Counts   // total when the present block began
 	ends   time.Duration
+
+	account account
 }
 
-func newLedger() ledger { return ledger{ring: series.NewRing(slo.Width, ledgerReach)} }
+// newLedger is a ledger that begins at zero now: whatever comes in counts.
+func newLedger(now time.Duration) ledger {
+	l := ledger{ring: series.NewRing(slo.Width, ledgerReach), ends: now + blockSpan}
+	l.account.began = now
+	l.ring.Push(now, l.row[:])
+	return l
+}
 
 // note keeps the present total.
 func (l *ledger) note(at time.Duration) {
 	l.total.Row(l.row[:])
 	l.ring.Push(at, l.row[:])
-	switch {
-	case l.ends == 0:
-		l.ends, l.from = at+blockSpan, l.total
-	case at >= l.ends+keptBlocks*blockSpan:
-		l.blocks, l.ends = nil, 0 // time jumped: nothing before is recent
+	if at >= l.ends+keptBlocks*blockSpan { // time jumped: nothing before is recent
+		l.blocks, l.from, l.ends = nil, l.total, at+blockSpan
 	}
-	for ; l.ends > 0 && at >= l.ends; l.ends += blockSpan {
+	for ; at >= l.ends; l.ends += blockSpan {
 		l.blocks = append(l.blocks, l.total.Since(&l.from))
 		l.from = l.total
 		l.made++

@@ -35,6 +35,7 @@ const (
 	throttledFrom = 0.05 // of the requests in five minutes
 	fewThrottled  = 5
 	waitWindow    = 30 * time.Second
+	idleAfter     = 30 * time.Second
 )
 
 // builtIn are the rules on each workflow and on each target.
@@ -152,10 +153,13 @@ func (f *Fleet) judgeWorkflow(fr *model.Frame, w *workflow, v *model.WorkflowVie
 		f.observe(alert.Observation{Rule: rule, Workflow: w.name, Cause: cause}, fr.At)
 		return
 	}
-	for _, o := range []alert.Observation{
-		f.burning(fr, w, v, exact, burnRule), f.burning(fr, w, v, exact, slowBurnRule),
-		f.predicted(w, v), f.throttling(w, exact), f.late(w, v), f.changed(w, exact),
-	} {
+	seen := []alert.Observation{f.throttling(w, exact), f.late(w, v)}
+	if wait := w.grace(f.policy.GraceS, fr.At); wait != "" {
+		seen = append(seen, alert.Observation{Rule: ranked(burnRule, w.spec), Text: wait})
+	} else {
+		seen = append(seen, f.burning(w, v, exact, burnRule), f.burning(w, v, exact, slowBurnRule), f.predicted(w, v), f.changed(w, exact))
+	}
+	for _, o := range seen {
 		o.Workflow = w.name
 		f.observe(o, fr.At)
 	}
@@ -184,19 +188,13 @@ func (w *workflow) silencedBy() model.AlertID {
 
 // burning is the three-tier rule: the budget goes too fast over a long and a
 // short window. An objective that was only assumed is worth a note.
-func (f *Fleet) burning(fr *model.Frame, w *workflow, v *model.WorkflowView, exact bool, rule alert.Rule) alert.Observation {
+func (f *Fleet) burning(w *workflow, v *model.WorkflowView, exact bool, rule alert.Rule) alert.Observation {
 	severity := rule.Severity
 	o := alert.Observation{Rule: ranked(rule, w.spec)}
 	if v.Goodput.Verdict == model.CannotCompute || w.spec.DeadlineS > 0 {
 		return o
 	}
-	if wait := w.grace(f.policy.GraceS, fr.At); wait != "" {
-		o.Text = wait
-		return o
-	}
-	if exact || w.read > 0 {
-		o.Truth = alert.No
-	}
+	o.Truth = alert.No
 	l := w.ledgerOf(exact)
 	s := w.judged
 	spec := w.promised(s.Exported)
@@ -204,8 +202,11 @@ func (f *Fleet) burning(fr *model.Frame, w *workflow, v *model.WorkflowView, exa
 		if tier.Severity != severity {
 			continue
 		}
-		long, _ := w.badOver(l, spec, s, max(tier.Long, 2*f.every))
-		short, _ := w.badOver(l, spec, s, max(tier.Short, 2*f.every))
+		long, covered := w.surelyBad(l, spec, s, max(tier.Long, 2*f.every))
+		short, _ := w.surelyBad(l, spec, s, max(tier.Short, 2*f.every))
+		if !tier.Applies(long.N*tier.Short.Seconds()/max(tier.Short, covered).Seconds()) || tier.Sparse && short.N == 0 {
+			continue
+		}
 		if fires, why := tier.Fires(spec.Share, long, short); fires {
 			o.Truth = alert.Yes
 			o.Value = model.Of(slo.Burn(long.Share(), spec.Share))
@@ -214,7 +215,7 @@ func (f *Fleet) burning(fr *model.Frame, w *workflow, v *model.WorkflowView, exa
 		}
 	}
 	o.Value = burnOf(v).M5
-	if few := w.idle(l, f.policy.IdleClearS); few {
+	if w.idle(l, f.policy.IdleClearS, f.every) {
 		o.Truth = alert.CannotTell
 	}
 	return o
@@ -288,7 +289,7 @@ func (f *Fleet) throttling(w *workflow, exact bool) alert.Observation {
 	if c.Throttled >= fewThrottled && o.Value.Value >= throttledFrom {
 		o.Truth = alert.Yes
 		o.Text = fmt.Sprintf("429: %s of %s, %s, in %s", unit.Integer(c.Throttled), unit.Integer(c.Started),
-			unit.Ratio(o.Value.Value), unit.Limit(burnMain.Seconds()))
+			unit.Ratio(o.Value.Value), unit.Period(burnMain.Seconds()))
 	}
 	return o
 }
@@ -308,15 +309,15 @@ func (f *Fleet) late(w *workflow, v *model.WorkflowView) alert.Observation {
 	return o
 }
 
-// idle reports whether the workflow had no request for so long that nothing can
-// be said of it; with a chosen time, only until that has passed.
-func (w *workflow) idle(l *ledger, clearS float64) bool {
-	since := func(d time.Duration) float64 {
+// idle reports whether no request has ended of late: then nothing can be said,
+// and what fires goes on. A chosen time without any is an end too.
+func (w *workflow) idle(l *ledger, clearS float64, every time.Duration) bool {
+	none := func(d time.Duration) bool {
 		c, _ := l.since(d)
-		return c.Finished + c.Failed + c.Cancelled
+		return c.Finished+c.Failed+c.Cancelled == 0
 	}
-	if clearS > 0 && since(time.Duration(clearS*float64(time.Second))) == 0 {
+	if clearS > 0 && none(seconds(clearS)) {
 		return false
 	}
-	return since(burnMain) == 0
+	return none(max(idleAfter, 2*every))
 }

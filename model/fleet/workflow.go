@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"slotop/model"
 	"slotop/model/hist"
@@ -22,12 +23,11 @@ type workflow struct {
 	targets []*target
 	fresh   int
 
-	ledger    ledger  // of what pages count
-	events    reports // of requests reported one by one
-	midway    bool    // a target was at work already when it was first read
-	read      int     // targets with pages that count for it
-	reporting int     // fresh targets that report requests of it
-	account   account
+	ledger    ledger        // of what pages count
+	events    reports       // of requests reported one by one
+	midway    bool          // a target was at work already when it was first read
+	read      int           // targets with pages that count for it
+	reporting int           // fresh targets that report requests of it
 	job       model.Instant // when the deadline's job began; zero without one
 	now       model.Instant
 	steady    steady
@@ -63,10 +63,10 @@ func silent(c model.Condition) bool {
 	return c == model.IsDown || c == model.IsStale || c == model.IsStarting
 }
 
-func newWorkflow(name string, spec *model.WorkflowSpec, rank int) *workflow {
+func newWorkflow(name string, spec *model.WorkflowSpec, rank int, now time.Duration) *workflow {
 	return &workflow{
 		name: name, spec: spec, history: newHistory(rank),
-		ledger: newLedger(), events: reports{ledger: newLedger()},
+		ledger: newLedger(now), events: reports{ledger: newLedger(now)},
 	}
 }
 

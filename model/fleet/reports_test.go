@@ -1,0 +1,167 @@
+package fleet
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"slotop/model"
+)
+
+// promised is a bench whose chat was promised a TTFT and a TPOT.
+func promised(t testing.TB, every time.Duration, policy model.Policy, targets ...string) *bench {
+	t.Helper()
+	b := newBench(t, every, targets...)
+	f, err := New(Config{Targets: specsOf(b.f), Every: every, Policy: policy})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.f = f
+	return b
+}
+
+func specsOf(f *Fleet) []model.Target {
+	var out []model.Target
+	for _, t := range f.targets {
+		out = append(out, t.spec)
+	}
+	return out
+}
+
+func chatPolicy(share float64, objectives ...model.Objective) model.Policy {
+	return model.Policy{Workflows: []model.WorkflowSpec{{Name: "chat", Share: share, PeriodS: 3600, Objectives: objectives}}}
+}
+
+var (
+	ttftHalf = model.Objective{Metric: model.MetricTTFT, MaxS: 0.5}
+	tpot50   = model.Objective{Metric: model.MetricTPOT, MaxS: 0.05}
+)
+
+// done is a finished request that was received so long ago.
+func (b *bench) done(id string, ttft, e2e float64, tokens float64) model.Request {
+	end := model.StampOf(b.at.Wall)
+	begin := end - model.Stamp(e2e*1e9)
+	return model.Request{
+		ID: id, At: end, Workflow: "chat", Phase: model.PhaseDone, Stream: model.Streamed,
+		Queued: begin, FirstToken: begin + model.Stamp(ttft*1e9), Completed: end,
+		OutputTokens: model.Of(tokens), Outcome: model.Completed, Status: 200,
+	}
+}
+
+func (b *bench) report(requests ...model.Request) {
+	b.f.Step(model.Input{At: b.at, Batch: &model.Batch{Target: "a", Requests: requests, About: about}})
+}
+
+// Twenty-five requests: the goodput counts them, percentiles are exact, and a
+// request that missed only one of two bounds is not good.
+func TestGoodputOfReportsIsExact(t *testing.T) {
+	b := promised(t, time.Second, chatPolicy(0.9, ttftHalf, tpot50), "a")
+	var all []model.Request
+	for i := range 20 {
+		all = append(all, b.done(fmt.Sprint("good", i), 0.2, 2.2, 101)) // 20 ms a token
+	}
+	for i := range 3 {
+		all = append(all, b.done(fmt.Sprint("late", i), 0.7, 2.7, 101))
+	}
+	for i := range 2 {
+		all = append(all, b.done(fmt.Sprint("slow", i), 0.2, 8.2, 101)) // 80 ms a token
+	}
+	b.report()
+	b.tick()
+	b.pass(10 * time.Second)
+	b.report(all...)
+	w := workflowNamed(t, b.tick(), "chat")
+	g := w.Goodput
+	if g.Basis != model.ByRequests || g.N != 25 || g.Of.Finished != 25 {
+		t.Errorf("goodput %+v", g)
+	}
+	near(t, "share", g.Share.Lo, 0.8)
+	near(t, "share", g.Share.Hi, 0.8)
+	near(t, "rate", g.PerSecond.Lo, 2)
+	near(t, "tokens of good requests", g.OutputPerSecond.Lo, 202)
+	near(t, "TTFT share", w.Objectives[0].Share.Lo, 0.88)
+	near(t, "TPOT share", w.Objectives[1].Share.Lo, 0.92)
+	near(t, "p50", w.TTFT.P50.Value, 0.2)
+	near(t, "p95", w.TTFT.P95.Value, 0.7)
+	if w.TTFT.Basis != model.FromEvents || w.AssumedObjectives {
+		t.Errorf("basis %s, assumed %t", w.TTFT.Basis, w.AssumedObjectives)
+	}
+}
+
+// Where requests stand is counted; one that fell silent is unknown, not failed.
+func TestPhases(t *testing.T) {
+	b := promised(t, time.Second, model.Policy{SilentAfterS: 30}, "a")
+	at := model.StampOf(b.at.Wall)
+	in := func(id string, p model.Phase) model.Request {
+		return model.Request{ID: id, At: at, Workflow: "chat", Phase: p, Queued: at}
+	}
+	b.report(in("1", model.PhaseQueued), in("2", model.PhaseQueued), in("3", model.PhasePreparing), in("4", model.PhaseAtModel),
+		in("5", model.PhaseStreaming), in("6", "dreaming"), in("7", model.PhaseToolCall))
+	p := workflowNamed(t, b.tick(), "chat").Phases
+	near(t, "queued", p.Queued, 2)
+	near(t, "preparing", p.PreparingContext, 1)
+	near(t, "at the model", p.WaitingForModel, 1)
+	near(t, "streaming", p.Streaming, 1)
+	near(t, "other", p.Other, 1)
+	near(t, "unknown", p.Unknown, 0)
+	b.pass(40 * time.Second)
+	b.report()
+	w := workflowNamed(t, b.tick(), "chat")
+	near(t, "unknown", w.Phases.Unknown, 7)
+	near(t, "failed", w.Requests.Failed, 0)
+}
+
+// A workflow that engines and reports both tell of is judged by the reports, and
+// by histograms again once the reports' target is silent.
+func TestReportsComeFirst(t *testing.T) {
+	b := promised(t, 5*time.Second, chatPolicy(0.9, ttftHalf), "a", "b")
+	page := func(n float64) []model.Sample {
+		return []model.Sample{
+			histogram(model.TTFT, []float64{0.5}, []float64{n, n}, n), counter(model.Finished, n),
+			histogram(model.TPOT, []float64{0.05}, []float64{n, n}, n),
+		}
+	}
+	var w model.WorkflowView
+	for i := range 6 {
+		b.poll("b", page(float64(100*i))...)
+		b.report(b.done(fmt.Sprint("a", i), 2, 3, 10))
+		w = workflowNamed(t, b.tick(), "chat")
+		b.pass(b.every)
+	}
+	if w.Goodput.Basis != model.ByRequests || w.Goodput.Share.Hi.Value != 0 {
+		t.Errorf("both: %+v", w.Goodput)
+	}
+	for i := 6; i < 12; i++ {
+		b.fail("a", model.Refused)
+		b.poll("b", page(float64(100*i))...)
+		w = workflowNamed(t, b.tick(), "chat")
+		b.pass(b.every)
+	}
+	if w.Goodput.Basis != model.ByHistograms || w.Goodput.Share.Lo.Value != 1 || w.Condition != model.IsPartial {
+		t.Errorf("engines only: %s %+v", w.Condition, w.Goodput)
+	}
+}
+
+// What no workflow matches is shown as other, or under its own name where only a
+// flag promised something.
+func TestTheUnmatchedAreNotLost(t *testing.T) {
+	for _, keep := range []bool{false, true} {
+		policy := chatPolicy(0.9, ttftHalf)
+		policy.KeepOthers = keep
+		b := promised(t, time.Second, policy, "a")
+		r := b.done("1", 0.1, 1, 10)
+		r.Workflow = "batch"
+		b.report(b.done("2", 0.1, 1, 10), r)
+		want := model.OtherName
+		if keep {
+			want = "batch"
+		}
+		f := b.tick()
+		if w := workflowNamed(t, f, want); w.Goodput.N != 1 || !w.AssumedObjectives {
+			t.Errorf("%s: %+v", want, w.Goodput)
+		}
+		if f.Goodput.N != 2 {
+			t.Errorf("all: %+v", f.Goodput)
+		}
+	}
+}
