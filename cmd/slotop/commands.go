@@ -11,7 +11,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"slotop/model"
 	"slotop/model/fleet"
+	"slotop/model/slo"
 	"slotop/sources"
 	"slotop/sources/sim"
 )
@@ -26,6 +28,7 @@ type flags struct {
 	ascii   bool
 	mouse   bool
 	slo     sloFlags
+	dryRun  bool
 
 	forTime time.Duration
 	output  string
@@ -75,6 +78,7 @@ func (a *app) pollFlags(c *cobra.Command) {
 
 // promiseFlag lets a command say what is promised.
 func (a *app) promiseFlag(c *cobra.Command) {
+	c.Flags().BoolVar(&a.flags.dryRun, "dry-run", false, "say which alerts would be sent to whom, and send none")
 	c.Flags().Var(&a.flags.slo, "slo", "what is promised: "+sloForm+"; repeatable, over the configuration's workflows")
 }
 
@@ -241,6 +245,7 @@ type settings struct {
 	theme   string
 	ascii   bool
 	mouse   bool
+	policy  model.Policy
 }
 
 func (a *app) settings() (settings, error) {
@@ -252,9 +257,14 @@ func (a *app) settings() (settings, error) {
 	if err != nil {
 		return settings{}, usageError(err)
 	}
+	policy, err := a.policy(file)
+	if err != nil {
+		return settings{}, err
+	}
 	s := settings{
 		file:    file,
-		opt:     sources.Options{HTTP: file.HTTP, Dialects: dialects, Version: version()},
+		policy:  policy,
+		opt:     sources.Options{HTTP: file.HTTP, Dialects: dialects, Version: version(), Keep: slo.Matched(policy)},
 		every:   first(a.flags.every, time.Duration(file.Every)),
 		timeout: first(a.flags.timeout, time.Duration(file.Timeout)),
 		window:  first(a.flags.window, time.Duration(file.Window), fleet.DefaultWindow),

@@ -16,6 +16,7 @@ type core struct {
 	mu   sync.Mutex
 	fold *fleet.Fleet
 	box  *mailbox
+	hear func(*model.Frame) // gets every frame and does not wait; nil: nobody
 	last model.Instant
 }
 
@@ -39,18 +40,31 @@ func (c *core) step(in model.Input) {
 	c.last = in.At
 	if f := c.fold.Step(in); f != nil {
 		c.box.put(f)
+		if c.hear != nil {
+			c.hear(f)
+		}
 	}
 }
 
 // setWindow is the viewer's choice of another window. It is an input like any
 // other, and shown without waiting for the next poll.
-func (c *core) setWindow(w time.Duration) {
+func (c *core) setWindow(w time.Duration) { c.say(model.Input{Window: w}) }
+
+// acknowledge is the viewer's word that an alert is seen, or that it is not.
+func (c *core) acknowledge(id model.AlertID) { c.say(model.Input{Ack: id}) }
+
+// mark begins a stage of a load test.
+func (c *core) mark(name string) { c.say(model.Input{Mark: name}) }
+
+// say is an input of the viewer's, shown without waiting for the next poll.
+func (c *core) say(in model.Input) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.last.IsZero() {
 		return
 	}
-	c.step(model.Input{At: c.last, Window: w})
+	in.At = c.last
+	c.step(in)
 	c.step(model.Input{At: c.last})
 }
 

@@ -108,10 +108,16 @@ func (a *app) snapshotTargets(ctx context.Context, args []string, each func(*mod
 	if err != nil {
 		return err
 	}
-	c, err := newCore(fleet.Config{Targets: targetsOf(opened), Every: s.interval(opened), Window: s.window})
+	c, err := newCore(fleet.Config{Targets: targetsOf(opened), Every: s.interval(opened), Window: s.window, Policy: s.policy})
 	if err != nil {
 		return errors.Join(err, sources.CloseAll(opened))
 	}
+	al, err := a.alerting(s, opened)
+	if err != nil {
+		return errors.Join(err, sources.CloseAll(opened))
+	}
+	al.follow(c)
+	defer al.end(lastWordsHeadless)
 	// Saved pages end by themselves, all else goes on until it is told not to.
 	endless := a.flags.forTime == 0 && slices.ContainsFunc(opened, func(o sources.Opened) bool { return !o.Saved })
 	ctx, cancel := context.WithCancel(ctx)
@@ -154,7 +160,11 @@ func (a *app) poll(ctx context.Context, s settings, opened []sources.Opened, mos
 
 // snapshotTape folds a tape to its end.
 func (a *app) snapshotTape(path string, each func(*model.Frame) error) error {
-	p := newPlayer(func() (io.ReadCloser, error) { return openTape(path) }, a.flags.window, 1, &mailbox{})
+	s, err := a.settings()
+	if err != nil {
+		return err
+	}
+	p := newPlayer(func() (io.ReadCloser, error) { return openTape(path) }, a.flags.window, a.judging(s), 1, &mailbox{})
 	cur, err := p.rewind()
 	if err != nil {
 		return err
@@ -225,7 +235,7 @@ func (a *app) newTape(opened []sources.Opened) (*os.File, error) {
 // recordTo polls the targets onto a tape until --for or a signal, and returns
 // its size.
 func (a *app) recordTo(ctx context.Context, out io.Writer, s settings, opened []sources.Opened) (int64, error) {
-	w, err := tape.NewWriter(out, tapeHeader(opened, s.interval(opened), s.window))
+	w, err := tape.NewWriter(out, tapeHeader(s, opened))
 	if err != nil {
 		return 0, errors.Join(err, sources.CloseAll(opened))
 	}
@@ -247,10 +257,10 @@ func (a *app) recordTo(ctx context.Context, out io.Writer, s settings, opened []
 	return w.Size(), err
 }
 
-func tapeHeader(opened []sources.Opened, every, window time.Duration) tape.Header {
+func tapeHeader(s settings, opened []sources.Opened) tape.Header {
 	targets := targetsOf(opened)
 	return tape.Header{
-		Version: version(), Recorded: time.Now(), Targets: targets, Every: every, Window: window,
+		Version: version(), Recorded: time.Now(), Targets: targets, Every: s.interval(opened), Window: s.window, Policy: s.policy,
 		Simulated: slices.ContainsFunc(targets, func(t model.Target) bool { return t.Simulated }),
 	}
 }

@@ -26,11 +26,21 @@ const (
 type player struct {
 	open   func() (io.ReadCloser, error)
 	window time.Duration // the viewer's, 0 for the recorded one
+	policy judging
 	box    *mailbox
 	orders chan func(*cursor) error
 
 	mu    sync.Mutex
 	place place
+}
+
+// judging chooses what a tape is judged by, given what it was recorded with; nil
+// keeps that.
+type judging func(recorded model.Policy) (model.Policy, error)
+
+// judging is what a tape is judged by under these settings.
+func (a *app) judging(s settings) judging {
+	return func(recorded model.Policy) (model.Policy, error) { return a.tapePolicy(s.file, recorded) }
 }
 
 // place is where the replay stands.
@@ -42,9 +52,9 @@ type place struct {
 	trouble   *tape.DamageError // what was lost up to here
 }
 
-func newPlayer(open func() (io.ReadCloser, error), window time.Duration, speed float64, box *mailbox) *player {
+func newPlayer(open func() (io.ReadCloser, error), window time.Duration, policy judging, speed float64, box *mailbox) *player {
 	return &player{
-		open: open, window: window, box: box, orders: make(chan func(*cursor) error, 16),
+		open: open, window: window, policy: policy, box: box, orders: make(chan func(*cursor) error, 16),
 		place: place{speed: min(max(speed, minSpeed), maxSpeed)},
 	}
 }
@@ -73,7 +83,13 @@ func (p *player) rewind() (*cursor, error) {
 	}
 	h := r.Header()
 	window := first(p.window, h.Window)
-	c, err := newCore(fleet.Config{Targets: h.Targets, Every: h.Every, Window: window})
+	policy := h.Policy
+	if p.policy != nil {
+		if policy, err = p.policy(h.Policy); err != nil {
+			return nil, errors.Join(err, file.Close())
+		}
+	}
+	c, err := newCore(fleet.Config{Targets: h.Targets, Every: h.Every, Window: window, Policy: policy})
 	if err != nil {
 		r.Close()
 		return nil, errors.Join(fmt.Errorf("tape: %w", err), file.Close())

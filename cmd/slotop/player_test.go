@@ -74,7 +74,7 @@ type playing struct {
 func onTape(t *testing.T, recorded []byte, frames map[int]string, test func(p playing)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		p := newPlayer(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(recorded)), nil }, 0, 1, newMailbox())
+		p := newPlayer(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(recorded)), nil }, 0, nil, 1, newMailbox())
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
 		go func() { ended <- p.run(ctx, time.Minute) }()
@@ -183,7 +183,7 @@ func TestPlayerDamage(t *testing.T) {
 // TestPlayerKeys: keys that come faster than they can be done are dropped, and
 // wait for nobody.
 func TestPlayerKeys(t *testing.T) {
-	p := newPlayer(nil, 0, 1, newMailbox())
+	p := newPlayer(nil, 0, nil, 1, newMailbox())
 	for range 1000 {
 		p.Step(1)
 	}

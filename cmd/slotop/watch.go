@@ -38,11 +38,20 @@ func (a *app) watch(ctx context.Context, args []string) error {
 		return a.watchSaved(ctx, s, opened)
 	}
 	every := s.interval(opened)
-	c, err := newCore(fleet.Config{Targets: targetsOf(opened), Every: every, Window: s.window})
+	c, err := newCore(fleet.Config{Targets: targetsOf(opened), Every: every, Window: s.window, Policy: s.policy})
 	if err != nil {
 		return errors.Join(err, sources.CloseAll(opened))
 	}
-	screen := tui.Options{Targets: targetsOf(opened), Every: every, Window: c.setWindow}
+	al, err := a.alerting(s, opened)
+	if err != nil {
+		return errors.Join(err, sources.CloseAll(opened))
+	}
+	al.follow(c)
+	defer al.end(lastWords)
+	screen := tui.Options{
+		Targets: targetsOf(opened), Every: every, Window: c.setWindow, Ack: c.acknowledge, Mark: c.mark,
+		Signals: s.file.Alerts.attention(),
+	}
 	return a.show(ctx, s, c.box, screen, func(ctx context.Context) error {
 		return sources.Run(ctx, opened, sources.RunOptions{Every: every, Timeout: s.timeout, Seed: seed()}, c.take)
 	})
@@ -88,7 +97,7 @@ func (a *app) play(ctx context.Context, s settings, open func() (io.ReadCloser, 
 		return err
 	}
 	box := newMailbox()
-	p := newPlayer(open, s.window, first(a.flags.speed, 1), box)
+	p := newPlayer(open, s.window, a.judging(s), first(a.flags.speed, 1), box)
 	screen := tui.Options{Targets: index.Header.Targets, Every: index.Header.Every, Window: p.setWindow, Replay: p}
 	err = a.show(ctx, s, box, screen, func(ctx context.Context) error { return p.run(ctx, index.Duration()) })
 	if lost := p.now().trouble; lost != nil {
