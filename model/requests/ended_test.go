@@ -180,9 +180,9 @@ func TestTimesThatCannotBe(t *testing.T) {
 // A report without its own time was true at the latest time that it tells.
 func TestReportWithoutATime(t *testing.T) {
 	tr := New(time.Minute)
-	early, late := state("a", 0, model.PhaseQueued), state("a", 0, model.PhaseStreaming)
-	early.At, late.At, late.FirstToken = 0, 0, stamp(2)
-	take(tr, 3, late, early)
+	silent := state("a", 0, model.PhaseStreaming)
+	silent.At, silent.FirstToken = 0, stamp(2)
+	take(tr, 3, state("a", 1, model.PhaseQueued), silent, state("a", 1.5, model.PhaseAtModel))
 	expectFlight(t, tr, 3, running{"a", model.PhaseStreaming, false})
 	// Nor does one without any time hurt.
 	if got := take(tr, 4, model.Request{ID: "b", Phase: model.PhaseDone}); len(got) != 1 || got[0].At != at(4).Mono {

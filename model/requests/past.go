@@ -10,7 +10,7 @@ import (
 const (
 	// Requests that ended are remembered for one to two generations, so that a
 	// late or repeated report does not count them again and a retry finds the try
-	// before it. A generation ends after so long or so many, about 5 MB each.
+	// before it. A generation ends after so long or so many, about 6 MB each.
 	generation    = 15 * time.Minute
 	maxGeneration = 50_000
 	// maxChain bounds how far back the tries of one user are followed.
@@ -40,12 +40,9 @@ func (p *past) find(id string) trace {
 	return p.old[id]
 }
 
-// keep remembers a trace, in the generation that has it or in the young one.
+// keep remembers a trace; that of the old generation, if there is one, no longer
+// counts.
 func (p *past) keep(now time.Duration, id string, tr trace) {
-	if _, known := p.old[id]; known {
-		p.old[id] = tr
-		return
-	}
 	if p.young == nil || len(p.young) >= maxGeneration || now-p.began > generation {
 		p.old, p.young, p.began = p.young, map[string]trace{}, now
 	}

@@ -15,7 +15,7 @@ import (
 
 const (
 	// maxInFlight bounds the requests that are followed at the same time, about
-	// 60 MB. Others are refused until some end; reported as done they still count.
+	// 50 MB. Others are refused until some end; reported as done they still count.
 	maxInFlight = 100_000
 	// forgetAfter is how long a request may be silent before it is given up. An
 	// hour is longer than any answer takes.

@@ -257,6 +257,12 @@ func TestRefused(t *testing.T) {
 	expectStats(t, tr, Stats{Reports: 3, Refused: 3})
 	take(tr, 1, state(long[:maxID], 1, model.PhaseQueued))
 	expectStats(t, tr, Stats{Reports: 4, Refused: 3, InFlight: 1})
+	retry := done("a", 1)
+	retry.RetryOf = long
+	if got := take(tr, 1, retry); got[0].Tries != 1 || got[0].Request.RetryOf != "" {
+		t.Errorf("%+v", got)
+	}
+	expectStats(t, tr, Stats{Reports: 5, Refused: 3, Mended: 1, Ended: 1, InFlight: 1})
 }
 
 func TestFullHouse(t *testing.T) {
@@ -272,14 +278,15 @@ func TestFullHouse(t *testing.T) {
 	expectStats(t, tr, Stats{Reports: maxInFlight + 4, Refused: 1, Ended: 2, InFlight: maxInFlight})
 }
 
-// A day at ten requests a second: what is kept does not grow.
+// A quarter of an hour at a thousand requests a second, all of them strangers:
+// what is kept does not grow.
 func TestMemoryIsFlat(t *testing.T) {
 	tr := New(time.Minute)
 	ended := 0
 	b := &model.Batch{Requests: make([]model.Request, 2)}
 	for i := range 1_000_000 {
 		id := strconv.Itoa(i)
-		s := float64(i) / 10
+		s := float64(i) / 1000
 		b.Requests[0], b.Requests[1] = state(id, s, model.PhaseQueued), done(id, s)
 		if i%5 > 0 {
 			b.Requests[1].RetryOf = strconv.Itoa(i - 1)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"slotop/model"
+	"slotop/model/hist"
 	"slotop/model/unit"
 )
 
@@ -76,23 +77,19 @@ func TestDistOnScreen(t *testing.T) {
 }
 
 // Beyond the bound the interval is widened to the buckets: it holds the order
-// statistics, and the value.
+// statistics and the value, and is not wider than the two buckets.
 func TestDistBeyondTheBound(t *testing.T) {
-	const n = 100_000
-	d := countTo(n).Dist(model.FromEvents)
-	for _, tt := range []struct {
-		e      model.Estimate
-		lo, hi float64
-	}{
-		{d.P50, 49691, 50310},
-		{d.P95, 94865, 95136},
-	} {
-		e := tt.e
-		if !(e.Lo.Value <= tt.lo && e.Hi.Value >= tt.hi && e.Lo.Value <= e.Value.Value && e.Value.Value <= e.Hi.Value) || !e.Enough {
-			t.Errorf("%+v does not hold %v to %v", e, tt.lo, tt.hi)
-		}
-		if e.Lo.Value < tt.lo*(1-2.1*Accuracy) || e.Hi.Value > tt.hi*(1+2.1*Accuracy) {
-			t.Errorf("%+v is wider than a bucket beyond %v to %v", e, tt.lo, tt.hi)
+	for n := MaxExact + 1; n < 50*MaxExact; n += n/7 + 1 {
+		d := countTo(n).Dist(model.FromEvents)
+		for q, e := range map[float64]model.Estimate{.5: d.P50, .9: d.P90, .95: d.P95, .99: d.P99} {
+			l, u := hist.Ranks(float64(n), q)
+			lo, hi, v := e.Lo.Value, e.Hi.Value, e.Value.Value
+			if !(lo <= l && u <= hi && lo <= v && v <= hi) || !e.Enough {
+				t.Errorf("n=%d q=%v: %+v does not hold %v to %v", n, q, e, l, u)
+			}
+			if width := 1 + 2.1*Accuracy; lo*width < l || hi > u*width {
+				t.Errorf("n=%d q=%v: %+v is more than a bucket wider than %v to %v", n, q, e, l, u)
+			}
 		}
 	}
 }

@@ -74,6 +74,17 @@ func TestMergeAssociatesAndCommutes(t *testing.T) {
 	}
 }
 
+func TestMergeOfZeros(t *testing.T) {
+	var half Sketch
+	for i := range 2 * MaxExact {
+		half.Add(float64(i % 2))
+	}
+	s := merged(&half, &half)
+	if s.Quantile(.5) != 0 || !near(s.Quantile(.501), 1, Accuracy) || s.Quantile(1) > 1 {
+		t.Errorf("p50=%v p50.1=%v", s.Quantile(.5), s.Quantile(.501))
+	}
+}
+
 func TestMergeWithItself(t *testing.T) {
 	for _, n := range []int{3, MaxExact, 3 * MaxExact} {
 		s := of(logNormal(rand.New(rand.NewPCG(7, 7)), n)...)

@@ -202,6 +202,17 @@ func TestSumsStayExact(t *testing.T) {
 	}
 }
 
+func TestAddAfterAsking(t *testing.T) {
+	s := of(3, 1)
+	if s.Quantile(1) != 3 {
+		t.Fatal(s.Quantile(1))
+	}
+	s.Add(2)
+	if s.Quantile(.5) != 2 || s.Quantile(1) != 3 {
+		t.Errorf("p50=%v, largest=%v", s.Quantile(.5), s.Quantile(1))
+	}
+}
+
 func TestReset(t *testing.T) {
 	values := logNormal(rand.New(rand.NewPCG(3, 3)), 3*MaxExact)
 	s := of(values...)
