@@ -1,6 +1,9 @@
 package slo
 
-import "slotop/model"
+import (
+	"slotop/model"
+	"slotop/model/hist"
+)
 
 // interval is a count of requests known to lie between two others. guess lies
 // within, and rests on bounds being met independently of each other.
@@ -61,16 +64,30 @@ func (s *Span) within(want model.Objective, finished float64, oneTokenBad bool) 
 	}
 	others := s.othersMeasured(t, finished)
 	surely, beyond := max(0, t.Lo-others), max(0, t.N-t.Hi-others)
-	switch {
-	case want.Metric != model.MetricTPOT && t.N < finished:
-		return between(surely, finished-beyond, finished*p) // those not measured may be anything
-	case want.Metric == model.MetricTPOT && !oneTokenBad:
-		// An answer of one token has no TPOT, and nothing to hold against it.
-		seen := min(finished, t.N)
-		return between(max(0, finished-(t.N-t.Lo)), finished-beyond, finished-seen*(1-p))
-	default:
-		return between(surely, min(finished, t.Hi), min(finished, t.N)*p)
+	seen := min(finished, t.N)
+	if want.Metric != model.MetricTPOT {
+		hi := finished - beyond // those not measured may be anything
+		if t.N >= finished {
+			hi = min(finished, t.Hi)
+		}
+		return between(surely, hi, finished*p)
 	}
+	// An answer of one token has no TPOT, and nothing to hold against it.
+	odd := s.oddlyMissing(finished - t.N + others)
+	if oneTokenBad {
+		return between(surely, min(finished, t.Hi+odd), seen*p)
+	}
+	return between(max(0, finished-(t.N-t.Lo)-odd), finished-beyond, finished-seen*(1-p))
+}
+
+// oddlyMissing is how many of the answers without a TPOT are longer than one
+// token: of some servers, perhaps, only the others measure it.
+func (s *Span) oddlyMissing(unmeasured float64) float64 {
+	if s.Lengths == nil || s.Lengths.N() == 0 {
+		return 0
+	}
+	_, short := hist.MergeBounds([]hist.Hist{*s.Lengths}, 1)
+	return max(0, unmeasured-short)
 }
 
 // firstTokens bounds the finished whose first token came in time. First tokens

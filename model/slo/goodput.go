@@ -86,38 +86,41 @@ func (s *Span) exact(v *model.GoodputView) {
 func (s *Span) estimate(v *model.GoodputView, b bounds) {
 	v.N = b.finished + s.Failed
 	v.Of.Judged = v.N
-	least, most := v.N+s.Cancelled, v.N+b.left
+	blind := len(b.missing) > 0
 	switch {
-	case len(b.missing) > 0 && (v.N == 0 || !s.surelyMissed(v, b)):
+	case v.N == 0 && blind:
 		v.Verdict, v.Why = model.CannotCompute, notExported(b.missing)
 		return
-	case least == 0:
-		noData(v)
-		return
-	case v.N == 0:
+	case v.N == 0 && s.Cancelled > 0:
 		v.Verdict = model.Undecided
 		v.Why = model.Text(fmt.Sprintf("all of %.0f were cancelled, and why is not counted", s.Cancelled))
 		return
+	case v.N == 0:
+		noData(v)
+		return
 	}
-	hi := (b.good.hi + b.left) / most
-	v.Share = share(b.good.lo/least, hi, min(hi, b.good.guess/v.N))
+	lo, hi := b.good.lo/(v.N+s.Cancelled), (b.good.hi+b.left)/(v.N+b.left)
+	v.Share = share(lo, hi, min(hi, b.good.guess/v.N))
 	v.PerSecond = s.perSecond(b.good.lo, b.good.hi+b.left)
 	v.OutputPerSecond = s.output(b)
-	switch {
-	case len(b.missing) > 0:
-		v.Share.Lo, v.Share.Point, v.PerSecond.Lo, v.OutputPerSecond = model.Reading{}, model.Reading{}, model.Reading{}, model.Range{}
-	case !b.atEdges && v.Share.Lo != v.Share.Hi:
+	if !b.atEdges && lo != hi {
 		v.Share.Point = model.Reading{} // a product of guesses is none
 	}
 	settle(v, b.good)
+	if blind {
+		s.blindly(v, b.missing)
+	}
 }
 
-// surelyMissed reports whether the target is out of reach whatever the metrics
-// that are not exported would say.
-func (s *Span) surelyMissed(v *model.GoodputView, b bounds) bool {
-	hi := (b.good.hi + b.left) / (v.N + b.left)
-	r := rule(0, hi, hi, v.N, v.Target)
-	return r.verdict == model.Missed
+// blindly leaves of a view what is so whatever the metrics that are not exported
+// would say: that the target is out of reach.
+func (s *Span) blindly(v *model.GoodputView, missing []model.Metric) {
+	if v.Verdict != model.Missed {
+		v.Verdict, v.Why = model.CannotCompute, notExported(missing)
+		v.Share, v.PerSecond, v.Sample = model.Share{}, model.Range{}, model.Range{}
+	}
+	v.Share.Lo, v.Share.Point, v.PerSecond.Lo = model.Reading{}, model.Reading{}, model.Reading{}
+	v.OutputPerSecond = model.Range{}
 }
 
 func notExported(metrics []model.Metric) model.Text {

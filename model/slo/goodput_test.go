@@ -175,7 +175,7 @@ func TestOC19NoFinishCounts(t *testing.T) {
 		t.Errorf("%s, %v", b, err)
 	}
 	o := Objectives(Assumed(), s)
-	if o[0].Verdict != model.Undecided && o[0].Verdict != model.Missed || o[1].Verdict != model.CannotCompute || o[1].Share != (model.Share{}) {
+	if o[0].Verdict != model.Missed || o[1].Verdict != model.CannotCompute || o[1].Share != (model.Share{}) {
 		t.Errorf("%+v", o)
 	}
 }
@@ -242,7 +242,7 @@ func TestVerdicts(t *testing.T) {
 func TestNotExported(t *testing.T) {
 	spec := promise(.95, ttft(.5), tpot(.05), model.Objective{Metric: model.MetricFirstAnswer, MaxS: 2})
 	v := Goodput(spec, spanOf(1000, met(model.MetricTTFT, 1000, 990, 990)))
-	if v.Verdict != model.CannotCompute || v.Why != "first answer is not exported" && v.Why != "TPOT and first answer are not exported" || v.Share != (model.Share{}) {
+	if v.Verdict != model.CannotCompute || v.Why != "TPOT and first answer are not exported" || v.Share != (model.Share{}) {
 		t.Errorf("%+v", v)
 	}
 	// Nothing that is not exported could make up for this.
@@ -278,6 +278,9 @@ func TestEndsThatAreNoAnswers(t *testing.T) {
 	s.Began = &Term{N: 90, Lo: 78, Hi: 78}
 	v = Goodput(spec, s)
 	wantShare(t, "first tokens in time bound them", v.Share, .68, .975, .95)
+
+	s.Began = &Term{N: 100, Lo: 78, Hi: 85}
+	near(t, "80 finished, 5 more began in time", Goodput(spec, s).PerSecond.Hi.Value*60, 85, 1e-9)
 
 	job := promise(.95, e2e(120))
 	s = spanOf(80, met(model.MetricE2E, 80, 76, 76))
@@ -320,6 +323,17 @@ func TestAnswersOfOneToken(t *testing.T) {
 	wantShare(t, "only such", Goodput(spec, none).Share, 0, 0, 0)
 	spec.OneTokenBad = false
 	wantShare(t, "only such, and fine", Goodput(spec, none).Share, 1, 1, 1)
+}
+
+// A rolling upgrade: the older servers measure no TPOT. That an answer has none
+// then says nothing, unless it is of one token.
+func TestSomeServersMeasureNoTPOT(t *testing.T) {
+	s := spanOf(100, met(model.MetricTPOT, 60, 57, 57), met(model.MetricE2E, 100, 100, 100))
+	s.Lengths = &hist.Hist{Bounds: []float64{1, 10}, Cum: []float64{10, 60, 100}, Sum: model.Of(5000)}
+	spec := promise(.95, tpot(.05))
+	wantShare(t, "thirty may be anything", Goodput(spec, s).Share, .67, .97, .97)
+	spec.OneTokenBad = true
+	wantShare(t, "ten are bad", Goodput(spec, s).Share, .57, .87, .57)
 }
 
 func TestTruncated(t *testing.T) {

@@ -18,6 +18,7 @@ type life struct {
 	outcome          model.Outcome
 	reason           string
 	lost             bool // the server counts its end nowhere
+	unpaced          bool // the server measures no TPOT: it is of an older kind
 }
 
 func (l life) started() bool { return l.first <= l.end }
@@ -46,12 +47,13 @@ type server struct {
 	edges           []float64
 	measuresAborted bool // what was cancelled or failed is measured as it ends
 	exportsE2E      bool
+	countsFlow      bool
 	lengths         []float64
 }
 
 func newServer(r *rand.Rand) server {
 	s := server{edges: []float64{.01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}, measuresAborted: r.IntN(2) == 0,
-		exportsE2E: r.IntN(3) > 0, lengths: []float64{1, 2, 5, 10, 20, 50, 100, 200}}
+		exportsE2E: r.IntN(3) > 0, countsFlow: r.IntN(2) == 0, lengths: []float64{1, 2, 5, 10, 20, 50, 100, 200}}
 	s.spec = model.WorkflowSpec{Share: .5 + r.Float64()/2, OneTokenBad: r.IntN(3) == 0, TruncatedBad: r.IntN(3) == 0}
 	bounds := map[model.Metric]float64{model.MetricTTFT: .5, model.MetricTPOT: .05, model.MetricE2E: 2.5, model.MetricQueue: .25}
 	for _, m := range model.Metrics {
@@ -67,14 +69,15 @@ func newServer(r *rand.Rand) server {
 	return s
 }
 
-// live makes up requests over ten seconds or so: an hour of one kind, then an
-// incident, clients that leave, answers of one token, failures and losses.
+// live makes up requests over ten seconds or so: quiet, then an incident, clients
+// that leave, answers of one token, failures and losses.
 func live(r *rand.Rand, n int) []life {
 	slow, patience := math.Exp(2*r.Float64()-1), .5+10*r.Float64()
 	cancels, failures, losses, cuts := r.Float64()/3, r.Float64()/5, r.Float64()/10, r.Float64()/3
 	if r.IntN(3) == 0 {
 		cancels, failures, losses = 0, 0, 0
 	}
+	older := max(0, r.Float64()-.5)
 	lives := make([]life, n)
 	for i := range lives {
 		l := life{came: 10 * r.Float64(), outcome: model.Completed, tokens: math.Floor(math.Exp(4 * r.Float64()))}
@@ -95,6 +98,7 @@ func live(r *rand.Rand, n int) []life {
 			l = l.cut(l.came+patience*r.Float64(), model.RequestFailed)
 		}
 		l.lost = r.Float64() < losses
+		l.unpaced = r.Float64() < older
 		lives[i] = l
 	}
 	return lives
@@ -153,7 +157,7 @@ func (s server) bound(m model.Metric) float64 {
 
 // scrape reduces the lives to what the server would have counted in (from, to].
 func (s server) scrape(lives []life, from, to float64) Span {
-	span := Span{ElapsedS: to - from, Ends: true, Began: &Term{}}
+	span := Span{ElapsedS: to - from, Ends: true, Began: &Term{}, Flows: s.countsFlow}
 	for i, m := range model.Metrics {
 		span.Exported[i] = m.Signal() != "" && (m != model.MetricE2E || s.exportsE2E)
 	}
@@ -196,6 +200,10 @@ func (s server) tellFirst(span *Span, l life, from, to, longest float64) {
 	}
 	if l.end > to {
 		span.InFlight++ // as a gauge counts: whenever its first token came
+		span.Grown++
+	}
+	if l.first <= from && l.end > from {
+		span.Grown--
 	}
 }
 
@@ -216,6 +224,9 @@ func (s server) tellEnd(span *Span, l life) {
 	}
 	o := l.observed()
 	for i, m := range model.Metrics {
+		if l.unpaced && m == model.MetricTPOT {
+			continue
+		}
 		if v, ok := o.Times[i].Get(); ok && m != model.MetricTTFT && span.Exported[i] {
 			s.tell(&span.Terms[i], s.bound(m), v)
 		}

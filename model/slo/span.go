@@ -12,7 +12,8 @@ type Span struct {
 	// Exact: requests were judged one by one, so that Good, Bad and Excluded count.
 	Exact bool
 
-	// Exported says which metrics the servers measure at all.
+	// Exported says which metrics the servers measure: all of them. Of TPOT, and of
+	// it alone, some may not, where Lengths tell how many answers have none.
 	Exported [numMetrics]bool
 	// Ends: the servers count how requests end.
 	Ends bool
