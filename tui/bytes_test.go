@@ -115,6 +115,22 @@ func nextSecond(i int) *model.Frame {
 		}
 		w.KVCacheUsage.Value *= 1 - 0.01*float64(i%5)
 		w.TTFT.N, w.TTFT.P50.Value.Value, w.TPOT.P95.Value.Value = w.TTFT.N+float64(i), w.TTFT.P50.Value.Value*k, w.TPOT.P95.Value.Value*k
+		if g := w.Goodput; g != nil {
+			moved := *g
+			moved.N, moved.Of.Finished = g.N+float64(i), g.Of.Finished+float64(i)
+			for _, r := range []*model.Reading{&moved.Share.Lo, &moved.Share.Hi, &moved.Share.Point} {
+				r.Value *= 1 - 0.013*float64(i%7)
+			}
+			w.Goodput = &moved
+		}
+		if b := w.Budget; b != nil {
+			moved := *b
+			moved.Burn.M5.Value, moved.Remaining.Value = b.Burn.M5.Value*k, b.Remaining.Value*(1-0.011*float64(i%9))
+			w.Budget = &moved
+		}
+		for o := range w.Objectives {
+			w.Objectives[o].N += float64(i)
+		}
 		for _, d := range []*model.Dist{w.Queue, w.Prefill, w.Decode, w.E2E} {
 			d.Mean.Value, d.N = d.Mean.Value*k, d.N+float64(i)
 		}

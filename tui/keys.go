@@ -21,6 +21,7 @@ type binding struct {
 	when  func(*Model) bool // nil: always
 	do    func(*Model) tea.Cmd
 	here  func(*Model) bool // its screen is shown
+	badge bool              // the footer counts what fires beside it
 }
 
 // The groups of the help.
@@ -35,6 +36,7 @@ const (
 var bindings = []binding{
 	{keys: []string{"1"}, print: "1", help: "overview: who is hurt", short: "overview", group: groupScreens, do: show(overview), here: shows(overview)},
 	{keys: []string{"5"}, print: "5", help: "fleet: a row a target", short: "fleet", group: groupScreens, do: show(fleet), here: shows(fleet)},
+	{keys: []string{"6"}, print: "6", help: "alerts, error budgets", short: "alerts", group: groupScreens, do: show(alerts), here: shows(alerts), badge: true},
 	{keys: []string{"?"}, print: "?", help: "this help", short: "help", group: groupScreens, do: (*Model).toggleHelp},
 	{keys: []string{"q", "ctrl+c"}, print: "q", help: "quit", short: "quit", group: groupScreens, do: quit},
 
@@ -44,19 +46,22 @@ var bindings = []binding{
 	{keys: []string{"pgdown", "ctrl+f"}, print: "pgdn", help: "a page down", group: groupMove, do: page(1)},
 	{keys: []string{"home", "g"}, print: "home g", help: "to the first row", group: groupMove, when: live, do: move(-far)},
 	{keys: []string{"end", "G"}, print: "end G", help: "to the last row", group: groupMove, when: live, do: move(far)},
-	{keys: []string{"enter"}, print: "enter", help: "open the target", short: "open", foot: onFleet, group: groupMove, do: (*Model).enter},
+	{keys: []string{"enter"}, print: "enter", help: "open the row", short: "open", foot: onList, group: groupMove, do: (*Model).enter},
 	{keys: []string{"esc"}, print: "esc", help: "back", short: "back", foot: onTop, group: groupMove, do: (*Model).back},
 
+	{keys: []string{"a"}, print: "a", help: "acknowledge the alert", short: "acknowledge", foot: onAlerts, group: groupView, when: canAck, do: (*Model).acknowledge},
+	{keys: []string{"m"}, print: "m", help: "mark a load-test stage", short: "mark", foot: onOverview, group: groupView, when: canMark, do: (*Model).startStage},
 	{keys: []string{"space"}, print: "space", help: "freeze the picture", short: "freeze", group: groupView, when: live, do: (*Model).toggleFreeze},
 	{keys: []string{"w"}, print: "w", help: "window: 30 s to 15 min", short: "window", group: groupView, when: canWindow, do: (*Model).nextWindow},
 	{keys: []string{"/"}, print: "/", help: "filter the fleet", short: "filter", foot: onFleet, group: groupView, do: (*Model).startFilter},
 	{keys: []string{"s"}, print: "s", help: "sort the fleet", short: "sort", foot: onFleet, group: groupView, do: (*Model).nextSort},
 	{keys: []string{"t"}, print: "t", help: "theme", short: "theme", group: groupView, do: (*Model).nextTheme},
 	{keys: []string{"y"}, print: "y", help: "copy the screen as text", group: groupView, do: (*Model).copyScreen},
+	{keys: []string{"b"}, print: "b", help: "bell on or off", group: groupView, when: callable, do: (*Model).toggleMute},
 	{keys: []string{"M"}, print: "M", help: "mouse on or off", group: groupView, when: mouseAsked, do: (*Model).toggleMouse},
 
-	{keys: []string{"space"}, print: "space", help: "pause or go on", short: "pause", group: groupReplay, when: replaying, do: (*Model).togglePause},
-	{keys: []string{".", "right"}, print: ". →", ascii: ". right", help: "a frame forward", short: "step", group: groupReplay, when: replaying, do: step(1)},
+	{keys: []string{"space"}, print: "space", help: "pause or go on", short: "pause", foot: replaying, group: groupReplay, when: replaying, do: (*Model).togglePause},
+	{keys: []string{".", "right"}, print: ". →", ascii: ". right", help: "a frame forward", short: "step", foot: replaying, group: groupReplay, when: replaying, do: step(1)},
 	{keys: []string{",", "left"}, print: ", ←", ascii: ", left", help: "a frame back", group: groupReplay, when: replaying, do: step(-1)},
 	{keys: []string{"{"}, print: "{", help: "a minute back", group: groupReplay, when: replaying, do: jump(-1)},
 	{keys: []string{"}"}, print: "}", help: "a minute forward", group: groupReplay, when: replaying, do: jump(1)},
@@ -75,7 +80,12 @@ func live(m *Model) bool       { return m.opt.Replay == nil }
 func replaying(m *Model) bool  { return m.opt.Replay != nil }
 func canWindow(m *Model) bool  { return m.opt.Window != nil }
 func onFleet(m *Model) bool    { return m.screen == fleet && !m.open && !m.help }
+func onList(m *Model) bool     { return !m.open && !m.help }
+func onOverview(m *Model) bool { return m.screen == overview && !m.help }
+func onAlerts(m *Model) bool   { return m.screen == alerts && !m.help }
 func onTop(m *Model) bool      { return m.open || m.help }
+func canAck(m *Model) bool     { return m.opt.Ack != nil }
+func canMark(m *Model) bool    { return m.opt.Mark != nil }
 func mouseAsked(m *Model) bool { return m.opt.Mouse }
 
 // active is the bindings that do something in this session.
@@ -87,7 +97,7 @@ func (m *Model) active() []binding {
 func (m *Model) keyHelp() *[]panes.KeyHelp {
 	var out []panes.KeyHelp
 	for i, b := range m.active() {
-		k := panes.KeyHelp{Key: b.print, ASCII: b.ascii, Does: b.help, Short: b.short, Group: b.group}
+		k := panes.KeyHelp{Key: b.print, ASCII: b.ascii, Does: b.help, Short: b.short, Group: b.group, Badge: b.badge}
 		if k.ASCII == "" {
 			k.ASCII = k.Key
 		}
@@ -95,10 +105,12 @@ func (m *Model) keyHelp() *[]panes.KeyHelp {
 		switch {
 		case b.print == "q":
 			k.Drop = panes.Leaving
-		case b.foot == nil:
-			k.Drop = 3 + i
-		case b.foot(m):
+		case b.badge || b.print == "?":
 			k.Drop = 2
+		case b.foot == nil:
+			k.Drop = 4 + i
+		case b.foot(m):
+			k.Drop = 3
 		default:
 			k.Short = ""
 		}
@@ -118,7 +130,7 @@ func KeyTable() []panes.KeyHelp {
 
 // onKey offers a key to what is being typed, then to the table.
 func (m *Model) onKey(msg tea.KeyPressMsg) tea.Cmd {
-	if m.typing && msg.String() != "ctrl+c" {
+	if m.typing != panes.NoPrompt && msg.String() != "ctrl+c" {
 		m.onTyped(msg)
 		return nil
 	}

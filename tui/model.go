@@ -27,11 +27,15 @@ type Model struct {
 
 	screen screen
 	view   panes.View
-	open   bool // a target is opened
+	open   bool // what is under the cursor is opened
 	help   bool
-	typing bool // the filter is being typed
-	scroll int  // of the help
+	typing panes.Prompt
+	input  string // typed so far
+	scroll int    // of the help
 	mouse  bool
+
+	rang map[model.AlertID]int // what fires and has called, by how often it has fired
+	mute bool
 
 	window time.Duration // asked for; 0: the frame's own
 	toast  string
@@ -55,6 +59,7 @@ type screen uint8
 const (
 	overview screen = iota
 	fleet
+	alerts
 )
 
 // New makes the screen.
@@ -76,7 +81,7 @@ func New(opt Options) (*Model, error) {
 	}
 	m.wear(t)
 	m.keys = m.keyHelp()
-	m.take(opt.Latest())
+	m.newest = opt.Latest()
 	return m, nil
 }
 
@@ -120,24 +125,30 @@ func (m *Model) onTick(msg TickMsg) tea.Cmd {
 	if m.cameAt.IsZero() {
 		m.cameAt = m.now
 	}
-	m.take(m.opt.Latest())
+	call := m.take(m.opt.Latest())
 	if m.toast != "" && !m.now.Before(m.until) {
 		m.toast = ""
 	}
+	next := refresh
 	if m.blurred {
-		return m.opt.Tick(refreshUnseen)
+		next = refreshUnseen
 	}
-	return m.opt.Tick(refresh)
+	if call == nil {
+		return m.opt.Tick(next)
+	}
+	return tea.Batch(call, m.opt.Tick(next))
 }
 
-func (m *Model) take(f *model.Frame) {
+// take keeps a frame as the newest, and calls for what newly fires in it.
+func (m *Model) take(f *model.Frame) tea.Cmd {
 	if f == nil || f == m.newest {
-		return
+		return nil
 	}
 	m.newest, m.cameAt = f, m.now
 	if m.window > 0 && f.WindowS == m.window.Seconds() {
 		m.window = 0
 	}
+	return m.call(f)
 }
 
 // frame is the one to show: the frozen, the newest, or before the first one that

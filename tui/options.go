@@ -28,6 +28,10 @@ type Options struct {
 	Window func(time.Duration) // the viewer chose another window; nil: it cannot change
 	Replay Replay              // nil when live
 
+	Ack     func(model.AlertID) // takes an alert, or gives it back; nil: nobody can
+	Mark    func(name string)   // begins a stage of a load test; nil: nobody can
+	Signals Attention
+
 	Themes   *themes.Set
 	Theme    string // "" chooses by the terminal's background
 	NoColour bool   // NO_COLOR: the mono theme, whatever is asked for

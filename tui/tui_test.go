@@ -149,6 +149,16 @@ func TestScreensGolden(t *testing.T) {
 		{"overview-mixed", tuitest.Mixed(), nil, false},
 		{"overview-first", tuitest.First(), nil, false},
 		{"overview-huge", tuitest.Huge(), nil, false},
+		{"overview-loadtest", tuitest.LoadTest(), nil, false},
+		{"overview-switch", tuitest.Switch(), nil, false},
+		{"workflow-breach", tuitest.Breach(), []string{"enter"}, false},
+		{"workflow-loadtest", tuitest.LoadTest(), []string{"enter"}, true},
+		{"alerts-breach", tuitest.Breach(), []string{"6"}, false},
+		{"alerts-mixed", tuitest.Mixed(), []string{"6", "down", "down"}, false},
+		{"alerts-calm", tuitest.Calm(), []string{"6"}, false},
+		{"alerts-switch", tuitest.Switch(), []string{"6"}, true},
+		{"alert", tuitest.Switch(), []string{"6", "enter"}, false},
+		{"stage", tuitest.LoadTest(), []string{"m"}, false},
 		{"waiting", tuitest.Empty(), nil, false},
 		{"fleet-mixed", tuitest.Mixed(), []string{"5"}, false},
 		{"fleet-huge", tuitest.Huge(), []string{"5", "end"}, false},
@@ -158,7 +168,9 @@ func TestScreensGolden(t *testing.T) {
 	for _, s := range screens {
 		var b strings.Builder
 		for _, size := range tuitest.Sizes {
-			h := newHarness(t, s.frame, func(o *Options) { o.ASCII = s.ascii })
+			h := newHarness(t, s.frame, func(o *Options) {
+				o.ASCII, o.Ack, o.Mark = s.ascii, func(model.AlertID) {}, func(string) {}
+			})
 			h.resize(size.W, size.H)
 			h.press(s.keys...)
 			got := h.View().Content
@@ -173,12 +185,12 @@ func TestScreensGolden(t *testing.T) {
 func TestEverySize(t *testing.T) {
 	for _, nf := range tuitest.All() {
 		h := newHarness(t, nf.Frame, nil)
-		for _, keys := range []string{"1", "5", "enter", "?"} {
-			h.press(keys)
+		for _, keys := range [][]string{{"1"}, {"enter"}, {"pgdown"}, {"5"}, {"enter"}, {"6"}, {"enter"}, {"esc", "end"}, {"?"}} {
+			h.press(keys...)
 			for _, w := range []int{0, 1, 10, 39, 40, 57, 80, 131, 300} {
 				for _, hh := range []int{0, 1, 9, 10, 13, 24, 33, 100} {
 					h.resize(w, hh)
-					tuitest.Fits(t, fmt.Sprintf("%s %s at %d×%d", nf.Name, keys, w, hh), h.View().Content, w, max(hh, 1))
+					tuitest.Fits(t, fmt.Sprintf("%s %v at %d×%d", nf.Name, keys, w, hh), h.View().Content, w, max(hh, 1))
 				}
 			}
 		}
@@ -196,10 +208,13 @@ func TestTooSmallIsOneSentence(t *testing.T) {
 // TestEverythingAt80x24 is what a page at 3 a.m. needs without a key press.
 func TestEverythingAt80x24(t *testing.T) {
 	h := newHarness(t, tuitest.Breach(), nil)
-	h.shows("chat BREACHED for 4 min 12 s", "0–3 % met TTFT 1 s", "2–11 % met TPOT 50 ms", "SLO", "summarize", "batch-eval",
+	h.shows("chat BREACHED for 4 min 12 s   goodput 0–3 % (objective 95 %)   burn 19.6×",
+		"TTFT 500 ms: 1 of 1892 met   TPOT 50 ms: 2–11 % of 1032 met", "goodput of 1032 finished", "queue takes 73 % of a request",
+		"BREACHED    >7.5 s 500 ms     69 ms  50 ms     0–3 % 19.6  03:09", "at risk     ~3.2 s    3 s    ~66 ms  75 ms   95–97 %  2.1  03:11",
+		"△ summarize: 10 % of requests miss an objective", "+ 1 more", "6 alerts ▲2", "batch-eval",
 		"waiting 208", "running 228", "KV ━", "99 %", "preempted  1.0/s", "requests 17.2/s", "cancelled –", "output 3.6k tok/s", "in 60 s unaccounted 412",
-		"queue takes 73 % of a request, n 1032", "mean E2E   13 s", "queue ▓  9.4 s", "prefill ▒ 210 ms", "decode ░  3.2 s",
-		"vllm-0:8000", "vllm-1:8000", "objectives are assumed", "SLO 1 s", "03:10", "q quit")
+		"mean E2E   13 s", "queue ▓  9.4 s", "prefill ▒ 210 ms", "decode ░  3.2 s",
+		"vllm-0:8000", "vllm-1:8000", "SLO 500 ms", "03:10", "q quit")
 }
 
 func TestWallDoesNotStretch(t *testing.T) {
@@ -210,7 +225,7 @@ func TestWallDoesNotStretch(t *testing.T) {
 			t.Errorf("line %d is %d cells wide", i, n)
 		}
 	}
-	h.shows("TTFT chat", "TPOT chat", "TTFT summarize", "OUTPUT tok/s batch-eval")
+	h.shows("TTFT chat", "TPOT chat", "GOODPUT chat", "TTFT summarize", "OUTPUT tok/s batch-eval")
 }
 
 func TestBeforeTheFirstFrame(t *testing.T) {
@@ -362,7 +377,7 @@ func TestMoving(t *testing.T) {
 	h := newHarness(t, tuitest.Mixed(), nil)
 	h.shows("TTFT wedged")
 	h.press("down")
-	h.shows("▸▲ slow", "TTFT slow", "LOAD slow")
+	h.shows("▸▲ slow", "TTFT slow")
 	h.press("j", "j", "k")
 	h.shows("TTFT half")
 	h.press("end")
@@ -381,7 +396,7 @@ func TestMoving(t *testing.T) {
 	h.press("home")
 	h.shows("▸● a:8000")
 	h.press("esc")
-	h.shows("LOAD wedged")
+	h.shows("TTFT wedged")
 }
 
 func TestPages(t *testing.T) {
@@ -408,8 +423,6 @@ func TestOpening(t *testing.T) {
 	h.press("/", "d", "p", "enter", "down", "enter")
 	h.shows("dp:8000", "ENGINES", "2 data-parallel engines", "running 10", "2 lines skipped, the first: line 5", "ITL")
 
-	h.press("1", "down", "enter")
-	h.shows("● a:8000 up")
 	h.frame = tuitest.Calm()
 	h.tick(time.Second)
 	h.shows("no longer watched")
@@ -432,7 +445,7 @@ func TestFilter(t *testing.T) {
 	for range 200 {
 		h.press("x")
 	}
-	if n := len(h.view.Filter); n != maxFilter {
+	if n := len(h.view.Filter); n != maxTyped {
 		t.Errorf("the filter grew to %d", n)
 	}
 	if cmd := h.press("ctrl+c"); cmd == nil {
@@ -441,7 +454,9 @@ func TestFilter(t *testing.T) {
 }
 
 func TestHelpIsComplete(t *testing.T) {
-	live := newHarness(t, tuitest.Calm(), func(o *Options) { o.Mouse = true })
+	live := newHarness(t, tuitest.Calm(), func(o *Options) {
+		o.Mouse, o.Ack, o.Mark, o.Signals.Bell = true, func(model.AlertID) {}, func(string) {}, true
+	})
 	live.resize(200, 60)
 	live.press("?")
 	replay := newHarness(t, tuitest.Calm(), func(o *Options) { o.Replay = &fakeReplay{} })
@@ -469,7 +484,9 @@ func TestHelpIsComplete(t *testing.T) {
 // TestKeysAreUnique: no key means two things in one session, and each is
 // explained.
 func TestKeysAreUnique(t *testing.T) {
-	for _, o := range []func(*Options){nil, func(o *Options) { o.Replay = &fakeReplay{}; o.Mouse = true }} {
+	for _, o := range []func(*Options){nil, func(o *Options) { o.Replay = &fakeReplay{}; o.Mouse = true }, func(o *Options) {
+		o.Ack, o.Mark, o.Signals.Bell = func(model.AlertID) {}, func(string) {}, true
+	}} {
 		h := newHarness(t, tuitest.Calm(), o)
 		seen := map[string]string{}
 		for _, b := range h.active() {

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
@@ -16,7 +15,7 @@ import (
 // show leads to a screen, closing whatever lies over it.
 func show(s screen) func(*Model) tea.Cmd {
 	return func(m *Model) tea.Cmd {
-		m.screen, m.open, m.help = s, false, false
+		m.screen, m.open, m.help, m.view.Scroll = s, false, false, 0
 		return nil
 	}
 }
@@ -37,7 +36,9 @@ func move(by int) func(*Model) tea.Cmd {
 		case m.help:
 			m.scroll = within(m.scroll+by, panes.HelpLines(m.keys, m.look()))
 		case m.open:
-			m.view.Scroll = within(m.view.Scroll+by, panes.DetailLines(m.frame(), m.width(), m.look())-m.bodyHeight()+3)
+			m.view.Scroll = min(max(m.view.Scroll+by, 0), m.page().Scroll(m.frame(), m.bodySize(), m.look()))
+		case m.screen == alerts:
+			m.moveAlert(by)
 		case m.screen == fleet:
 			m.view.Target = moved(panes.TargetOrder(m.frame(), m.view), m.view.Target, by)
 		default:
@@ -67,25 +68,49 @@ func moved[T comparable](order []T, at T, by int) T {
 	return order[within(i+by, len(order))]
 }
 
-// enter opens the target under the cursor; on the overview it is the first that
-// serves the chosen workflow.
+// enter opens what is under the cursor: a workflow, a target or an alert. What is
+// opened stays the same when rows change their places.
 func (m *Model) enter() tea.Cmd {
 	if m.help || m.open {
 		return nil
 	}
 	f := m.frame()
-	ids := panes.TargetOrder(f, m.view)
-	if m.screen == overview {
-		ids = panes.TargetsOf(f, m.look())
-	}
-	if len(ids) == 0 {
-		return nil
-	}
-	if m.screen == overview || !slices.Contains(ids, m.view.Target) {
-		m.view.Target = ids[0]
+	switch m.screen {
+	case fleet:
+		ids := panes.TargetOrder(f, m.view)
+		if len(ids) == 0 {
+			return nil
+		}
+		if !slices.Contains(ids, m.view.Target) {
+			m.view.Target = ids[0]
+		}
+	case alerts:
+		a := panes.AlertUnder(f, m.view)
+		if a == nil {
+			return nil
+		}
+		m.view.Alert = a.ID
+	default:
+		w := panes.WorkflowUnder(f, m.view)
+		if w == nil {
+			return nil
+		}
+		m.view.Workflow = w.Name
 	}
 	m.open, m.view.Scroll = true, 0
 	return nil
+}
+
+// page is the pane of what is opened.
+func (m *Model) page() panes.Page {
+	switch m.screen {
+	case fleet:
+		return panes.Detail{}
+	case alerts:
+		return panes.Alert{}
+	default:
+		return panes.Workflow{}
+	}
 }
 
 // back closes what lies on top, one thing a press.
@@ -94,7 +119,7 @@ func (m *Model) back() tea.Cmd {
 	case m.help:
 		m.help = false
 	case m.open:
-		m.open = false
+		m.open, m.view.Scroll = false, 0
 	case m.screen == fleet && m.view.Filter != "":
 		m.view.Filter = ""
 	case m.screen == overview:
@@ -148,30 +173,9 @@ func windowText(d time.Duration) string {
 }
 
 func (m *Model) startFilter() tea.Cmd {
-	m.screen, m.open, m.help, m.typing = fleet, false, false, true
+	m.screen, m.open, m.help = fleet, false, false
+	m.typing, m.input = panes.FilterPrompt, m.view.Filter
 	return nil
-}
-
-// maxFilter bounds what can be typed: no name is longer that anyone types.
-const maxFilter = 80
-
-// onTyped edits the filter.
-func (m *Model) onTyped(msg tea.KeyPressMsg) {
-	switch msg.String() {
-	case "enter":
-		m.typing = false
-	case "esc":
-		m.typing, m.view.Filter = false, ""
-	case "ctrl+u":
-		m.view.Filter = ""
-	case "backspace":
-		_, n := utf8.DecodeLastRuneInString(m.view.Filter)
-		m.view.Filter = m.view.Filter[:len(m.view.Filter)-n]
-	default:
-		if text := msg.Key().Text; len(m.view.Filter)+len(text) <= maxFilter {
-			m.view.Filter += text
-		}
-	}
 }
 
 func (m *Model) nextSort() tea.Cmd {

@@ -25,6 +25,7 @@ func (m *Model) View() tea.View {
 	v := tea.NewView(m.draw())
 	v.AltScreen = true
 	v.ReportFocus = true
+	v.WindowTitle = m.title()
 	if m.mouse {
 		v.MouseMode = tea.MouseModeCellMotion
 	}
@@ -39,6 +40,7 @@ type drawing struct {
 	header panes.Header
 	footer panes.Footer
 	body   body
+	screen screen
 	scroll int
 	text   string
 }
@@ -49,7 +51,8 @@ type body uint8
 const (
 	bodyOverview body = iota
 	bodyFleet
-	bodyDetail
+	bodyAlerts
+	bodyPage
 	bodyHelp
 	bodyWaiting
 )
@@ -58,9 +61,12 @@ const (
 func (m *Model) draw() string {
 	f := m.frame()
 	d := drawing{
-		frame: f, size: m.size, look: m.look(), body: m.body(f), scroll: m.scroll,
+		frame: f, size: m.size, look: m.look(), body: m.body(f), screen: m.screen, scroll: m.scroll,
 		header: panes.Header{Status: m.status(f)},
-		footer: panes.Footer{Keys: m.keys, Typing: m.typing, Toast: m.toast},
+		footer: panes.Footer{Keys: m.keys, Prompt: m.typing, Input: m.input, Toast: m.toast},
+	}
+	if m.typing == panes.StagePrompt {
+		d.footer.Default = stageName(m.newest)
 	}
 	d.text = m.drawn.text
 	if d == m.drawn {
@@ -80,9 +86,11 @@ func (m *Model) body(f *model.Frame) body {
 	case m.help:
 		return bodyHelp
 	case m.open:
-		return bodyDetail
+		return bodyPage
 	case m.screen == fleet:
 		return bodyFleet
+	case m.screen == alerts:
+		return bodyAlerts
 	case !panes.Known(f):
 		return bodyWaiting
 	default:
@@ -120,6 +128,9 @@ func (m *Model) width() int { return min(m.size.W, widest) }
 // bodyHeight is what header and footer leave.
 func (m *Model) bodyHeight() int { return max(m.size.H-2, 0) }
 
+// bodySize is the room of a page between header and footer.
+func (m *Model) bodySize() layout.Size { return layout.Size{W: m.width(), H: m.bodyHeight()} }
+
 // compose draws every pane of the screen into its rectangle, from top to bottom.
 func (m *Model) compose(d drawing) string {
 	if d.size.W < leastW || d.size.H < leastH {
@@ -151,14 +162,16 @@ func (m *Model) panes(d drawing) []panes.Pane {
 	switch d.body {
 	case bodyHelp:
 		out = append(out, panes.Help{Keys: m.keys, Scroll: d.scroll})
-	case bodyDetail:
-		out = append(out, panes.Detail{})
+	case bodyPage:
+		out = append(out, m.page())
 	case bodyFleet:
 		out = append(out, panes.Fleet{})
+	case bodyAlerts:
+		out = append(out, panes.Alerts{})
 	case bodyWaiting:
 		out = append(out, panes.Rule{}, panes.Waiting{})
 	default:
-		out = append(out, panes.Headline{}, panes.Rule{Kind: panes.AboveWorkflows}, panes.Workflows{}, panes.Charts{},
+		out = append(out, panes.Headline{}, panes.Strip{}, panes.Rule{Kind: panes.AboveWorkflows}, panes.Workflows{}, panes.Stage{}, panes.Charts{},
 			panes.Rule{Kind: panes.AboveLoad}, panes.Queue{}, panes.Rule{Kind: panes.BelowLoad}, panes.Engines{})
 	}
 	return append(out, d.footer)

@@ -11,8 +11,13 @@ type Line struct {
 	Ink    Ink
 	Over   Ink     // where the value is beyond Limit
 	Limit  float64 // 0: there is none
+	Under  bool    // beyond Limit is below it
 	Letter rune    // without braille
 	Dotted bool    // every other dot only, so that it differs without colour
+}
+
+func (l Line) beyond(v float64) bool {
+	return l.Limit > 0 && (l.Under && v < l.Limit || !l.Under && v > l.Limit)
 }
 
 // Band is a bracket around a line. NaN is a gap, +Inf reaches the top.
@@ -43,6 +48,7 @@ type Plot struct {
 	Lines     []Line
 	Band      *Band
 	Objective float64 // > 0: a dashed line
+	Most      float64 // > 0: the scale ends here, whatever the values
 	Tags      []Tag
 	TagWidth  int // cells kept at the right for them
 	Marks     []Mark
@@ -105,6 +111,9 @@ func (p Plot) Render() string {
 // most is the largest value that the scale must show. A bracket is not allowed
 // to flatten the line inside it, nor a far objective everything.
 func (p Plot) most() float64 {
+	if p.Most > 0 {
+		return p.Most
+	}
 	var most float64
 	for _, l := range p.Lines {
 		most = max(most, Largest(p.shown(l.Values)))
@@ -186,7 +195,7 @@ func (g *plotting) trace(l Line) (within, over *dots) {
 			continue
 		}
 		layer := within
-		if l.Limit > 0 && f > l.Limit {
+		if l.beyond(f) {
 			layer = over
 		}
 		if !joined {

@@ -2,6 +2,7 @@ package panes
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,11 +34,12 @@ func (Charts) Want(f *model.Frame, _ int, _ Look) layout.Want {
 	if len(f.Workflows) == 0 {
 		return layout.Want{}
 	}
-	return layout.Want{Min: chartMinH + 1, Ideal: chartMinH + 2, Max: 6 * chartMaxH, Drop: 5}
+	return layout.Want{Min: chartMinH + 2, Ideal: chartMinH + 2, Max: 6 * chartMaxH, Drop: 5}
 }
 
 // graph is one chart: which workflow and which of its tracks.
 type graph struct {
+	f    *model.Frame
 	w    *model.WorkflowView
 	kind graphKind
 }
@@ -49,6 +51,7 @@ const (
 	graphToken
 	graphFlow
 	graphLoad
+	graphGoodput
 )
 
 // Render divides the room into charts and draws them.
@@ -80,7 +83,7 @@ func (Charts) Render(f *model.Frame, size layout.Size, look Look) string {
 }
 
 // arrange chooses the charts for the room: one; the chosen workflow's latency
-// side by side over its flow and load; a row of charts for each workflow.
+// side by side over its goodput and its flow; a row of charts for each workflow.
 func arrange(f *model.Frame, size layout.Size, look Look) [][]graph {
 	w := chosenOne(f, look)
 	if w == nil {
@@ -88,7 +91,7 @@ func arrange(f *model.Frame, size layout.Size, look Look) [][]graph {
 	}
 	across := min((size.W+chartGap)/(chartMinW+chartGap), 3)
 	down := size.H / chartMinH
-	all := graphs(w)
+	all := graphs(f, w)
 	switch {
 	case down < 1:
 		return nil
@@ -103,15 +106,18 @@ func arrange(f *model.Frame, size layout.Size, look Look) [][]graph {
 
 // graphs is what can be drawn of a workflow, most important first: a latency that
 // its servers do not export has no chart.
-func graphs(w *model.WorkflowView) []graph {
+func graphs(f *model.Frame, w *model.WorkflowView) []graph {
 	var out []graph
 	if !slicesHas(w.Missing, model.TTFT) || w.TTFT != nil {
-		out = append(out, graph{w, graphTTFT})
+		out = append(out, graph{f, w, graphTTFT})
 	}
 	if !slicesHas(w.Missing, model.TPOT) || w.TPOT != nil || w.ITL != nil {
-		out = append(out, graph{w, graphToken})
+		out = append(out, graph{f, w, graphToken})
 	}
-	return append(out, graph{w, graphFlow}, graph{w, graphLoad})
+	if w.Goodput != nil && w.History != nil && len(w.History.Goodput) > 0 {
+		out = append(out, graph{f, w, graphGoodput})
+	}
+	return append(out, graph{f, w, graphFlow}, graph{f, w, graphLoad})
 }
 
 // grid places graphs in rows, as many as there is room for.
@@ -127,7 +133,7 @@ func grid(all []graph, across, down int) [][]graph {
 // multiples is a row of charts for each workflow, the chosen one first.
 func multiples(f *model.Frame, w *model.WorkflowView, down int) [][]graph {
 	row := func(w *model.WorkflowView) []graph {
-		all := graphs(w)
+		all := graphs(f, w)
 		return all[:min(len(all), 3)]
 	}
 	out := [][]graph{row(w)}
@@ -139,7 +145,7 @@ func multiples(f *model.Frame, w *model.WorkflowView, down int) [][]graph {
 			out = append(out, row(other))
 		}
 	}
-	if rest := graphs(w)[len(out[0]):]; len(out) < down && len(f.Workflows) == 1 && len(rest) > 0 {
+	if rest := graphs(f, w)[len(out[0]):]; len(out) < down && len(f.Workflows) == 1 && len(rest) > 0 {
 		out = append(out, rest)
 	}
 	return out
@@ -182,7 +188,7 @@ func (g graph) draw(size layout.Size, look Look) string {
 func (g graph) metric() model.Metric {
 	switch g.kind {
 	case graphTTFT:
-		return "ttft"
+		return model.MetricTTFT
 	case graphToken:
 		return tokenMetric(g.w)
 	default:
@@ -199,6 +205,8 @@ func (g graph) title(w int, look Look) []seg {
 		return []seg{{themes.Strong, "OUTPUT tok/s"}, name}
 	case graphLoad:
 		return []seg{{themes.Strong, "REQUESTS"}, name}
+	case graphGoodput:
+		return []seg{{themes.Strong, "GOODPUT"}, name}
 	default:
 		return []seg{{themes.Strong, metricTitle(g.metric())}, name}
 	}
@@ -211,7 +219,7 @@ func (g graph) legend(look Look) []part {
 		return part{[]seg{{role, look.pick(unicode, ascii)}, {themes.Muted, " " + text}}, 1}
 	}
 	switch g.kind {
-	case graphFlow:
+	case graphFlow, graphGoodput:
 		return nil
 	case graphLoad:
 		return []part{line(themes.High, "⠤⠤", "##", "waiting"), line(themes.Low, "⠄⠄", "..", "running")}
@@ -228,9 +236,9 @@ func (g graph) h() *model.History { return g.w.History }
 
 func (g graph) track() model.Track {
 	switch g.metric() {
-	case "ttft":
+	case model.MetricTTFT:
 		return g.w.History.TTFT
-	case "itl":
+	case itl:
 		return g.w.History.ITL
 	default:
 		return g.w.History.TPOT
@@ -266,7 +274,7 @@ func (g graph) plot(look Look) chart.Plot {
 		ASCII: look.ASCII,
 	}
 	for _, e := range h.Events {
-		p.Marks = append(p.Marks, chart.Mark{Before: h.End.Sub(e.At), Letter: eventLetter(e.Kind)})
+		p.Marks = append(p.Marks, chart.Mark{Before: h.End.Sub(e.At), Letter: eventLetter(g.f, e)})
 	}
 	switch g.kind {
 	case graphFlow:
@@ -281,10 +289,29 @@ func (g graph) plot(look Look) chart.Plot {
 			g.tag(h.Waiting, look.axis(g.kind), themes.High, look),
 			g.tag(h.Running, look.axis(g.kind), themes.Low, look),
 		}
+	case graphGoodput:
+		g.goodput(&p, look)
 	default:
 		g.latency(&p, look)
 	}
 	return p
+}
+
+// goodput adds the share that was kept, against the share that was promised.
+func (g graph) goodput(p *chart.Plot, look Look) {
+	target := g.w.Goodput.Target
+	p.Most, p.Objective = 1, target
+	p.Lines = []chart.Line{{
+		Values: g.w.History.Goodput, Ink: look.ink(themes.High), Over: look.ink(themes.Over), Limit: target, Under: true, Letter: '#',
+	}}
+	role := verdictRole(g.w.Goodput.Verdict)
+	if role == themes.Breach {
+		role = themes.Over
+	}
+	p.Tags = []chart.Tag{
+		{Value: target, Text: "SLO " + unit.Percent(target), Ink: look.ink(themes.Objective)},
+		g.tag(g.w.History.Goodput, look.axis(g.kind), role, look),
+	}
 }
 
 // latency adds the percentiles, the bracket and the objective.
@@ -342,16 +369,23 @@ func (k Look) axis(kind graphKind) func(float64) string {
 	switch kind {
 	case graphFlow, graphLoad:
 		return unit.Count
+	case graphGoodput:
+		return unit.Percent
 	default:
 		return unit.Limit
 	}
 }
 
-func eventLetter(kind string) rune {
-	if kind == "restart" {
+// eventLetter marks an event on the axis: a restart, or the stage that it began.
+func eventLetter(f *model.Frame, e model.Event) rune {
+	if e.Kind == "restart" {
 		return 'R'
 	}
-	return 'M'
+	i := slices.IndexFunc(f.Stages, func(s model.StageView) bool { return s.From.Mono == e.At.Mono })
+	if i < 0 {
+		i = len(stageLetters)
+	}
+	return stageLetter(i)
 }
 
 // covered is how far back the history reaches: leading gaps do not count.

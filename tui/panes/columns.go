@@ -16,7 +16,8 @@ type column[R any] struct {
 	min   int // cells
 	max   int // it takes what the others leave, up to this; 0: always min
 	left  bool
-	drop  int // where room is short the highest goes first; 0 stays
+	near  bool // it belongs to the column before it and stands one cell from it
+	drop  int  // where room is short the highest goes first; 0 stays
 	draw  func(r R, w int, look Look) cell
 }
 
@@ -43,9 +44,9 @@ func fit[R any](cols []column[R], w int) table[R] {
 		t.gap = 1
 	}
 	t.cols = append(t.cols, cols...)
-	need := indent - t.gap
-	for _, c := range t.cols {
-		need += c.min + t.gap
+	need := indent
+	for i, c := range t.cols {
+		need += c.min + t.before(i)
 	}
 	for need > w {
 		worst := -1
@@ -57,7 +58,7 @@ func fit[R any](cols []column[R], w int) table[R] {
 		if worst < 0 {
 			break
 		}
-		need -= t.cols[worst].min + t.gap
+		need -= t.cols[worst].min + t.before(worst)
 		t.cols = append(t.cols[:worst], t.cols[worst+1:]...)
 	}
 	for _, c := range t.cols {
@@ -66,6 +67,18 @@ func fit[R any](cols []column[R], w int) table[R] {
 		need += more
 	}
 	return t
+}
+
+// before is the blank before column i.
+func (t table[R]) before(i int) int {
+	switch {
+	case i == 0:
+		return 0
+	case t.cols[i].near:
+		return 1
+	default:
+		return t.gap
+	}
 }
 
 // head is the line of titles.
@@ -84,6 +97,11 @@ func (t table[R]) row(r R, c condition, cursor bool, look Look) string {
 		l.put(themes.Cursor, look.pick("▸", ">"))
 	}
 	l.pad(1).put(conditionTable[c].role, look.mark(c)).pad(indent)
+	return t.fill(l, r, look)
+}
+
+// fill writes the cells of a row behind what stands before them.
+func (t table[R]) fill(l *line, r R, look Look) string {
 	for i, col := range t.cols {
 		t.place(l, i, col.left, col.draw(r, t.width[i], look))
 	}
@@ -92,10 +110,7 @@ func (t table[R]) row(r R, c condition, cursor bool, look Look) string {
 
 // place writes a cell at the end or the beginning of its column.
 func (t table[R]) place(l *line, i int, left bool, c cell) {
-	if i > 0 {
-		l.pad(l.w + t.gap)
-	}
-	from := l.w
+	from := l.pad(l.w + t.before(i)).w
 	if !left {
 		l.pad(from + t.width[i] - cells(c.text))
 	}
@@ -104,16 +119,16 @@ func (t table[R]) place(l *line, i int, left bool, c cell) {
 
 // nameWidth is the width that the longest of these names needs, in steps, so
 // that the columns after it stand still while names come and go.
-func nameWidth(longest int) int { return min((longest+3)/4*4, 60) }
+func nameWidth(longest int) int { return min((longest+1)/2*2, 60) }
 
-// leastName is what a name keeps before other columns give way to it.
-func leastName(longest, w int) int {
-	least := 8
+// leastName is what a name keeps before other columns give way to it, least of it
+// on a usual screen.
+func leastName(longest, w, least int) int {
 	switch {
-	case w >= 110:
+	case w >= wideScreen:
 		least = 16
-	case w >= narrow:
-		least = 12
+	case w < narrow:
+		least = 8
 	}
 	return min(max(nameWidth(longest), 8), least)
 }

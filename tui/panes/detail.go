@@ -31,28 +31,16 @@ func (Detail) Render(f *model.Frame, size layout.Size, look Look) string {
 	if t == nil {
 		return look.line(size.W).pad(1).put(themes.Muted, "this target is no longer watched: esc goes back").String()
 	}
-	all := detailLines(f, t, size.W, look)
-	if size.H <= 1 {
-		return lines(size.H, all...)
-	}
-	head, body := all[0], all[1:]
-	h := size.H - 1
-	if len(body) <= h {
-		return lines(size.H, all...)
-	}
-	from := min(max(look.View.Scroll, 0), len(body)-(h-1))
-	foot := look.line(size.W).pad(1).put(themes.Muted,
-		fmt.Sprintf("%d to %d of %d lines", from+1, from+h-1, len(body))).String()
-	return strings.Join(append(append([]string{head}, body[from:from+h-1]...), foot), "\n")
+	return scrolled(detailLines(f, t, size.W, look), look.View.Scroll, size, look)
 }
 
-// DetailLines is how many lines the opened target has below its title.
-func DetailLines(f *model.Frame, w int, look Look) int {
+// Scroll is how far the opened target can be scrolled.
+func (Detail) Scroll(f *model.Frame, size layout.Size, look Look) int {
 	t := opened(f, look.View.Target)
 	if t == nil {
 		return 0
 	}
-	return len(detailLines(f, t, w, look)) - 1
+	return scrollable(len(detailLines(f, t, size.W, look)), size)
 }
 
 func opened(f *model.Frame, id model.TargetID) *model.TargetView {
@@ -62,38 +50,6 @@ func opened(f *model.Frame, id model.TargetID) *model.TargetView {
 		}
 	}
 	return nil
-}
-
-// sheet collects the lines of a detail.
-type sheet struct {
-	w    int
-	look Look
-	out  []string
-}
-
-// labelW is the column of the labels at the left.
-const labelW = 12
-
-// fact writes a label and parts; a label alone on a narrow screen stays short.
-func (s *sheet) fact(label string, ps ...part) {
-	s.out = append(s.out, s.look.line(s.w).pad(1).put(themes.Muted, label).pad(labelW+1).parts(3, ps...).String())
-}
-
-// prose writes a label and a sentence of a target over as many lines as needed.
-func (s *sheet) prose(label string, role themes.Role, text string) {
-	for i, l := range wrap(s.look.sentence(text, maxProse), s.w-labelW-1) {
-		if i > 0 {
-			label = ""
-		}
-		s.out = append(s.out, s.look.line(s.w).pad(1).put(themes.Muted, label).pad(labelW+1).put(role, l).String())
-	}
-}
-
-// maxProse bounds one sentence of a target.
-const maxProse = 600
-
-func (s *sheet) rule(title string, remarks ...part) {
-	s.out = append(s.out, s.look.rule(s.w, []seg{{themes.Strong, title}}, remarks...))
 }
 
 func detailLines(f *model.Frame, t *model.TargetView, w int, look Look) []string {
@@ -170,38 +126,8 @@ func (s *sheet) numbers(f *model.Frame, t *model.TargetView) {
 		signal model.Signal
 		dist   *model.Dist
 	}{{model.TTFT, t.TTFT}, {model.TPOT, t.TPOT}, {model.ITL, t.ITL}} {
-		s.dist(t, d.signal, d.dist)
+		s.latency(d.signal.Title(), d.dist, slices.Contains(t.Missing, d.signal))
 	}
-}
-
-func (s *sheet) dist(t *model.TargetView, signal model.Signal, d *model.Dist) {
-	title := signal.Title()
-	switch {
-	case d == nil && slicesHas(t.Missing, signal):
-		s.fact(title, say(0, themes.Muted, "not exported"))
-		return
-	case d == nil:
-		s.fact(title, say(0, themes.Muted, "no data"))
-		return
-	case d.N == 0:
-		s.fact(title, say(0, themes.Muted, "no samples"))
-		return
-	}
-	k := s.look
-	q := func(drop int, label string, e model.Estimate) part {
-		return part{[]seg{{themes.Muted, label + " "}, {themes.Text, k.estimateLong(e)}}, drop}
-	}
-	ps := []part{q(2, "p50", d.P50), q(0, "p95", d.P95), q(3, "p99", d.P99), say(1, themes.Muted, "n "+samples(d.N))}
-	if m, ok := d.Mean.Get(); ok {
-		ps = append(ps, part{[]seg{{themes.Muted, "mean "}, {themes.Text, unit.Precise(m)}}, 4})
-	}
-	if d.Basis == model.SinceStart {
-		ps = append(ps, say(1, themes.Warn, "since the server started"))
-	}
-	if d.Fidelity == model.Coarse {
-		ps = append(ps, say(5, themes.Muted, "common buckets only"))
-	}
-	s.fact(title, ps...)
 }
 
 // engines is a row for each data-parallel engine behind the target.

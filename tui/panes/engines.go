@@ -102,7 +102,7 @@ func targetColumns(f *model.Frame, shown []*model.TargetView, w, dropFor int, lo
 		}
 	}
 	return []column[row]{
-		{title: "TARGET", min: leastName(longest, w), max: nameWidth(longest), left: true, draw: func(r row, w int, k Look) cell {
+		{title: "TARGET", min: leastName(longest, w, 12), max: nameWidth(longest), left: true, draw: func(r row, w int, k Look) cell {
 			return cell{themes.Strong, k.foreign(r.t.Name, w)}
 		}},
 		{title: "STATE", min: stateW(w), left: true, draw: drawTargetState},

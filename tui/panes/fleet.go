@@ -254,18 +254,3 @@ func imbalance(f *model.Frame) string {
 	}
 	return fmt.Sprintf("uneven: %s holds %.0f of %.0f waiting", at.Name, most, total)
 }
-
-// TargetsOf lists the targets of the chosen workflow, worst first.
-func TargetsOf(f *model.Frame, look Look) []model.TargetID {
-	w := chosenOne(f, look)
-	if w == nil {
-		return nil
-	}
-	var ids []model.TargetID
-	for _, t := range targetOrder(f, "", ByState) {
-		if slices.Contains(w.Targets, t.Name) {
-			ids = append(ids, t.ID)
-		}
-	}
-	return ids
-}

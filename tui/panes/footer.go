@@ -2,6 +2,7 @@ package panes
 
 import (
 	"slotop/model"
+	"slotop/model/unit"
 	"slotop/themes"
 	"slotop/tui/layout"
 )
@@ -9,10 +10,22 @@ import (
 // Footer is the last line: the keys, or what is being typed, or what just
 // happened.
 type Footer struct {
-	Keys   *[]KeyHelp
-	Typing bool // the filter is being typed
-	Toast  string
+	Keys    *[]KeyHelp
+	Prompt  Prompt
+	Input   string // typed so far
+	Default string // what stands for nothing typed
+	Toast   string
 }
+
+// Prompt says what is being typed.
+type Prompt uint8
+
+// Nothing, a filter of the fleet, or the name of a stage.
+const (
+	NoPrompt Prompt = iota
+	FilterPrompt
+	StagePrompt
+)
 
 // Name names the pane.
 func (Footer) Name() string { return "footer" }
@@ -21,24 +34,19 @@ func (Footer) Name() string { return "footer" }
 func (Footer) Want(*model.Frame, int, Look) layout.Want { return layout.Fixed(1) }
 
 // Render draws the line.
-func (b Footer) Render(_ *model.Frame, size layout.Size, look Look) string {
-	if b.Typing {
-		return look.line(size.W).pad(1).parts(3,
-			part{segs: []seg{
-				{themes.Key, "/"}, {themes.Strong, look.foreign(look.View.Filter, max(size.W-30, 8))},
-				{themes.Key, look.pick("▏", "_")},
-			}},
-			hint("enter", "keep"), hint("esc", "clear")).String()
+func (b Footer) Render(f *model.Frame, size layout.Size, look Look) string {
+	if b.Prompt != NoPrompt {
+		return b.typing(size, look)
 	}
 	var keys []part
 	for _, k := range *b.Keys {
 		if k.Short != "" && k.Drop != Leaving {
-			keys = append(keys, footerKey(k, look))
+			keys = append(keys, footerKey(f, k, look))
 		}
 	}
 	for _, k := range *b.Keys {
 		if k.Short != "" && k.Drop == Leaving {
-			keys = append(keys, footerKey(k, look))
+			keys = append(keys, footerKey(f, k, look))
 		}
 	}
 	var right []part
@@ -54,10 +62,27 @@ func hint(key, does string) part {
 	return part{[]seg{{themes.Key, key}, {themes.Muted, " " + does}}, 1}
 }
 
-func footerKey(k KeyHelp, look Look) part {
+func footerKey(f *model.Frame, k KeyHelp, look Look) part {
 	role := themes.Muted
 	if k.Here {
 		role = themes.Strong
 	}
-	return part{[]seg{{themes.Key, look.pick(k.Key, k.ASCII)}, {role, " " + k.Short}}, k.Drop}
+	segs := []seg{{themes.Key, look.pick(k.Key, k.ASCII)}, {role, " " + k.Short}}
+	if n := Firing(f); k.Badge && n > 0 {
+		segs = append(segs, seg{themes.Breach, " " + look.pick("▲", "!") + unit.Count(float64(n))})
+	}
+	return part{segs, k.Drop}
+}
+
+// typing is the line while something is being typed.
+func (b Footer) typing(size layout.Size, look Look) string {
+	sign, keep, leave := "/", "keep", "clear"
+	if b.Prompt == StagePrompt {
+		sign, keep, leave = "stage ", "mark", "cancel"
+	}
+	segs := []seg{{themes.Key, sign}, {themes.Strong, look.foreign(b.Input, max(size.W-30, 8))}, {themes.Key, look.pick("▏", "_")}}
+	if b.Input == "" && b.Default != "" {
+		segs = append(segs, seg{themes.Muted, b.Default})
+	}
+	return look.line(size.W).pad(1).parts(3, part{segs: segs}, hint("enter", keep), hint("esc", leave)).String()
 }

@@ -2,6 +2,7 @@ package panes
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -12,8 +13,8 @@ import (
 	"slotop/tui/layout"
 )
 
-// Headline says who is hurt and since when, then what is known of it. It states
-// what was measured and never guesses a cause.
+// Headline says who is hurt and since when, which objective is missed and by how
+// many requests. It states what was measured and never guesses a cause.
 type Headline struct{}
 
 // Name names the pane.
@@ -27,7 +28,7 @@ func (Headline) Want(f *model.Frame, w int, look Look) layout.Want {
 	if w < narrow {
 		return layout.Want{Min: 1, Ideal: min(n, 3), Max: min(n, 3)}
 	}
-	return layout.Want{Min: 1, Ideal: max(min(n, 3), 2), Max: max(min(n, 3), 2)}
+	return layout.Want{Min: min(n, 3), Ideal: max(min(n, 3), 2), Max: max(min(n, 3), 2)}
 }
 
 // Render draws the lines.
@@ -43,9 +44,6 @@ func (Headline) Render(f *model.Frame, size layout.Size, look Look) string {
 	return lines(size.H, out...)
 }
 
-// recent is how long a restart is worth a line.
-const recent = 10 * time.Minute
-
 // headlines is what there is to say, the most urgent first.
 func headlines(f *model.Frame, look Look) [][]part {
 	var out [][]part
@@ -53,37 +51,34 @@ func headlines(f *model.Frame, look Look) [][]part {
 		return append(out, allDown(f, down, look), faultSummary(down, look))
 	}
 	out = append(out, first(f, look)...)
-	out = append(out, targetTrouble(f, look)...)
-	return append(out, restarts(f, look)...)
-}
-
-func inCondition(f *model.Frame, c condition) []*model.TargetView {
-	var out []*model.TargetView
-	for i := range f.Targets {
-		if conditionOf(&f.Targets[i]) == c {
-			out = append(out, &f.Targets[i])
-		}
+	more := append(targetTrouble(f, look), restarts(f, look)...)
+	if len(more) > 0 && len(f.Workflows) > 0 && of(&f.Workflows[0]) >= met {
+		out = out[:1] // what is nearest to its end is less than news
 	}
-	return out
+	return append(out, more...)
 }
 
-// first is the line about the workflow that hurts most, and its evidence.
+// first is the lines about the workflow that hurts most.
 func first(f *model.Frame, look Look) [][]part {
 	if len(f.Workflows) == 0 {
 		return [][]part{nothingServed(f, look)}
 	}
 	worst := &f.Workflows[0]
 	switch c := of(worst); {
+	case c == breached:
+		return append([][]part{promised(f, worst, look), missed(worst, look)}, behind(f, worst, look)...)
 	case c.hurts():
-		return hurt(f, look)
+		return [][]part{append(title(f, worst, look), alsoHurt(f, look))}
+	case c == atRisk:
+		return [][]part{promised(f, worst, look), {riskWhy(f, worst, look)}}
 	case c == undecided:
-		return [][]part{append(title(worst, look, ""), undecidedWhy(worst, look)...)}
+		return append([][]part{append(title(f, worst, look), undecidedWhy(worst, look)...)}, behind(f, worst, look)...)
 	case c == cannot:
-		return [][]part{append(title(worst, look, ""), say(1, themes.Muted, cannotWhy(worst)))}
+		return [][]part{append(title(f, worst, look), say(1, themes.Muted, look.sentence(cannotWhy(worst), 200)))}
 	case c == starting:
 		return [][]part{measuring(worst, look)}
 	default:
-		return [][]part{calm(f, look)}
+		return calm(f, look)
 	}
 }
 
@@ -96,85 +91,197 @@ func nothingServed(f *model.Frame, look Look) []part {
 }
 
 // title is "▲ chat BREACHED for 4 min".
-func title(w *model.WorkflowView, look Look, since string) []part {
+func title(f *model.Frame, w *model.WorkflowView, look Look) []part {
 	role := conditionTable[of(w)].role
 	segs := []seg{
-		{role, look.mark(of(w)) + " "},
-		{themes.Strong, look.foreign(w.Name, 40)},
-		{themes.Text, " "},
-		{role, word(w, 40)},
-		{themes.Text, since},
+		{role, look.mark(of(w)) + " "}, {themes.Strong, look.foreign(w.Name, 40)}, {themes.Text, " "}, {role, word(w, 40)},
+	}
+	segs = append(segs, seg{themes.Text, lasted(f, w, look)})
+	if acknowledged(f, w) {
+		segs = append(segs, seg{themes.Muted, ", acknowledged"})
 	}
 	return []part{{segs: segs}}
 }
 
-func hurt(f *model.Frame, look Look) [][]part {
-	worst := &f.Workflows[0]
-	since := ""
-	if !worst.Since.IsZero() {
-		if d := f.At.Sub(worst.Since).Truncate(time.Second); d > 0 {
-			since = " for " + look.span(d)
-		}
+// StateText is who is hurt in one plain line, "" where nobody is. It changes when
+// the state does and not with every second.
+func StateText(f *model.Frame, ascii bool) string {
+	look := Look{ASCII: ascii}
+	if list := inCondition(f, down); len(list) == len(f.Targets) && len(list) > 1 {
+		return look.mark(down) + " all " + plural(len(list), "target") + " down"
 	}
-	head := title(worst, look, since)
-	if s := splitOf(worst); of(worst) == breached {
-		if text := s.takes(worst); text != "" {
-			head = append(head, say(2, themes.Text, text+", n "+samples(s.n)))
-		}
+	if len(f.Workflows) == 0 {
+		return ""
 	}
-	if n := others(f); n > 0 {
-		head = append(head, say(3, themes.Warn, fmt.Sprintf("%d more below", n)))
+	w := &f.Workflows[0]
+	if c := of(w); !c.hurts() && c != atRisk {
+		return ""
 	}
-	out := [][]part{head}
-	if of(worst) == breached {
-		out = append(out, evidence(worst, look))
-	}
-	return out
+	return look.mark(of(w)) + " " + look.foreign(w.Name, 40) + " " + word(w, 40)
 }
 
-// others counts the workflows beside the worst that hurt too.
-func others(f *model.Frame) int {
-	n := 0
-	for n+1 < len(f.Workflows) && of(&f.Workflows[n+1]).hurts() {
-		n++
+// lasted is since when, in the words that suit the condition. A workflow that
+// cannot be judged has no beginning worth telling.
+func lasted(f *model.Frame, w *model.WorkflowView, look Look) string {
+	c := of(w)
+	d := f.At.Sub(w.Since).Truncate(time.Second)
+	switch {
+	case w.Since.IsZero() || d <= 0 || !c.hurts() && c != atRisk:
+		return ""
+	case c == stale:
+		return " since " + hms(w.Since)
+	default:
+		return " for " + look.span(d)
 	}
-	return n
 }
 
-// evidence is what was measured against each missed objective.
-func evidence(w *model.WorkflowView, look Look) []part {
+// acknowledged reports whether somebody has taken all that fires for a workflow.
+func acknowledged(f *model.Frame, w *model.WorkflowView) bool {
+	taken := false
+	for i := range f.Alerts {
+		if a := &f.Alerts[i]; a.State == model.AlertFiring && string(a.Workflow) == w.Name {
+			if !a.Acknowledged {
+				return false
+			}
+			taken = true
+		}
+	}
+	return taken
+}
+
+// promised is the title with what was promised and what is kept of it.
+func promised(f *model.Frame, w *model.WorkflowView, look Look) []part {
+	head := title(f, w, look)
+	if g := w.Goodput; g != nil && g.Share.Lo.OK() {
+		head = append(head, part{segs: []seg{
+			{themes.Muted, "goodput "}, {verdictRole(g.Verdict), look.share(g.Share)},
+			{themes.Muted, " (objective " + unit.Percent(g.Target) + ")"},
+		}, drop: 1})
+	}
+	if b := w.Budget; b != nil && b.Burn.M5.OK() {
+		head = append(head, part{segs: []seg{{themes.Muted, "burn "}, seg(look.times(b.Burn.M5))}, drop: 2})
+	}
+	return head
+}
+
+// missed is what was measured against each missed objective.
+func missed(w *model.WorkflowView, look Look) []part {
 	var out []part
-	var promised string
-	var n float64
 	for _, o := range w.Objectives {
 		if o.Verdict != model.Missed {
 			continue
 		}
 		out = append(out, part{segs: []seg{
-			{themes.Breach, look.share(o.Share)},
-			{themes.Text, " met " + metricTitle(o.Metric) + " " + unit.Limit(o.MaxS)},
+			{themes.Strong, o.Metric.Title() + " " + unit.Limit(o.MaxS)}, {themes.Muted, ": "},
+			{themes.Breach, look.within(o)}, {themes.Text, " met"},
 		}, drop: len(out)})
-		promised = unit.Percent(o.Target)
-		if d := distOf(w, o.Metric); d != nil {
-			n = max(n, d.N)
+	}
+	if w.AssumedObjectives {
+		out = append(out, say(len(out)+1, themes.Muted, "assumed objectives"))
+	}
+	return out
+}
+
+// few is up to how many requests are counted rather than given as a share.
+const few = 20
+
+// within is how many of the measured requests kept to an objective: 1 of 1892,
+// 81.0 % of 180, 2–11 % of 1032.
+func (k Look) within(o model.ObjectiveView) string {
+	if !o.Share.Lo.OK() {
+		return k.share(o.Share)
+	}
+	n := math.Round(o.Share.Lo.Value * o.N)
+	if exact := o.Share.Hi.Value == o.Share.Lo.Value; exact && o.N > 0 && (n <= few || o.N < few) {
+		return unit.Integer(n) + " of " + samples(o.N)
+	}
+	if o.N <= 0 {
+		return k.share(o.Share)
+	}
+	return k.share(o.Share) + " of " + samples(o.N)
+}
+
+// behind is of which requests the goodput is, where most of a request's time
+// goes, and who hurts too.
+func behind(f *model.Frame, w *model.WorkflowView, look Look) [][]part {
+	var out []part
+	if g := w.Goodput; g != nil && g.N > 0 {
+		out = append(out, say(1, themes.Muted, "goodput of "+judged(g.Of)))
+	}
+	if s := splitOf(w); of(w) == breached {
+		if text := s.takes(w); text != "" {
+			out = append(out, say(2, themes.Text, text))
 		}
 	}
-	return append(out, say(3, themes.Muted, "promised "+promised), say(2, themes.Muted, "n "+samples(n)))
+	out = append(out, alsoHurt(f, look))
+	if v, ok := w.Requests.Unaccounted.Get(); ok && v >= 1 {
+		out = append(out, say(4, themes.Warn, samples(v)+" unaccounted"))
+	}
+	if len(fitting(out, math.MaxInt16, 3)) == 0 {
+		return nil
+	}
+	return [][]part{out}
+}
+
+// judged names the requests that a goodput is the share of.
+func judged(d model.Denominator) string {
+	text := samples(d.Finished) + " finished"
+	if d.Failed > 0 {
+		text += ", " + samples(d.Failed) + " failed"
+	}
+	if c := d.Judged - d.Finished - d.Failed; c >= 1 {
+		text += ", " + samples(c) + " cancelled"
+	}
+	return text
+}
+
+// alsoHurt names the workflows beside the worst that hurt or are about to.
+func alsoHurt(f *model.Frame, look Look) part {
+	n := 1
+	for n < len(f.Workflows) && of(&f.Workflows[n]) <= atRisk {
+		n++
+	}
+	if n == 1 {
+		return part{}
+	}
+	w := &f.Workflows[1]
+	c := conditionTable[of(w)]
+	segs := []seg{{themes.Muted, "also "}, {themes.Strong, look.foreign(w.Name, 24)}, {themes.Text, " "}, {c.role, word(w, 40)}}
+	if n > 2 {
+		segs = append(segs, seg{themes.Warn, fmt.Sprintf(" and %d more", n-2)})
+	}
+	return part{segs, 3}
+}
+
+// riskWhy is the alert that speaks for a workflow at risk, else its budget.
+func riskWhy(f *model.Frame, w *model.WorkflowView, look Look) part {
+	for i := range f.Alerts {
+		if a := &f.Alerts[i]; string(a.Workflow) == w.Name && active(a) {
+			return say(0, themes.Text, look.sentence(a.Text, 200))
+		}
+	}
+	if b := w.Budget; b != nil && b.ExhaustedIn.OK() {
+		return say(0, themes.Text, unit.Percent(b.Remaining.Value)+" of the budget left, gone in "+unit.Duration(b.ExhaustedIn.Value)+" at this burn")
+	}
+	return part{}
 }
 
 // undecidedWhy says which of two reasons it is: too few requests, or a bucket so
 // wide that the share may lie on either side of the promise.
 func undecidedWhy(w *model.WorkflowView, look Look) []part {
+	if g := w.Goodput; g != nil && g.Why != "" {
+		return []part{say(0, themes.Text, look.sentence(string(g.Why), 200))}
+	}
 	for _, o := range w.Objectives {
 		if o.Verdict != model.Undecided {
 			continue
 		}
 		if !o.Share.Lo.OK() && !o.Share.Hi.OK() {
-			return []part{say(0, themes.Text, metricTitle(o.Metric)+": nothing fresh is known")}
+			return []part{say(0, themes.Text, o.Metric.Title()+": nothing fresh is known")}
 		}
-		head := say(0, themes.Text, metricTitle(o.Metric)+": too few requests to judge")
+		head := say(0, themes.Text, o.Metric.Title()+": too few requests to judge")
 		if o.Share.Lo.Value < o.Target && o.Share.Hi.Value >= o.Target {
-			head = say(0, themes.Text, metricTitle(o.Metric)+": its bucket spans the promise")
+			head = say(0, themes.Text, o.Metric.Title()+": its bucket spans the promise")
 		}
 		met := say(2, themes.Muted, look.share(o.Share)+" met "+unit.Limit(o.MaxS)+", promised "+unit.Percent(o.Target))
 		if d := distOf(w, o.Metric); d != nil {
@@ -186,10 +293,13 @@ func undecidedWhy(w *model.WorkflowView, look Look) []part {
 }
 
 func cannotWhy(w *model.WorkflowView) string {
+	if w.Goodput != nil && w.Goodput.Why != "" {
+		return string(w.Goodput.Why)
+	}
 	var missing []string
 	for _, o := range w.Objectives {
 		if slices.Contains(w.Missing, signalOf(o.Metric)) {
-			missing = append(missing, metricTitle(o.Metric))
+			missing = append(missing, o.Metric.Title())
 		}
 	}
 	if len(missing) == 0 {
@@ -206,192 +316,4 @@ func measuring(w *model.WorkflowView, look Look) []part {
 		}},
 		say(1, themes.Muted, "rates need a second poll"),
 	}
-}
-
-// calm is the line of a screen on which nothing needs doing.
-func calm(f *model.Frame, look Look) []part {
-	n := 0
-	for i := range f.Workflows {
-		if of(&f.Workflows[i]) == met {
-			n++
-		}
-	}
-	if n == 0 {
-		return []part{{segs: []seg{{themes.Text, look.mark(quiet) + " no traffic"}}}}
-	}
-	head := fmt.Sprintf("all %d workflows met", n)
-	switch all := len(f.Workflows); {
-	case all == 1:
-		head = look.foreign(f.Workflows[0].Name, 40) + " met"
-	case n < all:
-		head = fmt.Sprintf("%d of %d workflows met, the others without traffic", n, all)
-	}
-	out := []part{{segs: []seg{{themes.OK, look.mark(met) + " "}, {themes.Strong, head}}}}
-	return append(out, nearest(f, look))
-}
-
-// nearest names the objective that is closest to being missed.
-func nearest(f *model.Frame, look Look) part {
-	var w *model.WorkflowView
-	var at model.ObjectiveView
-	var most float64
-	for i := range f.Workflows {
-		r := &f.Workflows[i]
-		for _, o := range r.Objectives {
-			d := distOf(r, o.Metric)
-			if d == nil || o.Verdict != model.Met || o.MaxS <= 0 {
-				continue
-			}
-			if v := d.P95.Value.Value / o.MaxS; d.P95.Value.OK() && v > most {
-				w, at, most = r, o, v
-			}
-		}
-	}
-	if w == nil {
-		return part{}
-	}
-	text := metricTitle(at.Metric) + " p95 " + look.estimate(distOf(w, at.Metric).P95) + " of " + unit.Limit(at.MaxS)
-	if len(f.Workflows) > 1 {
-		text = "nearest: " + look.foreign(w.Name, 24) + " " + text
-	}
-	return say(2, themes.Muted, text)
-}
-
-// targetTrouble is a line for each kind of trouble that targets are in: one
-// line for a hundred of them.
-func targetTrouble(f *model.Frame, look Look) [][]part {
-	var out [][]part
-	for _, c := range []condition{down, stalled, stale} {
-		list := inCondition(f, c)
-		switch {
-		case len(list) == 0:
-		case len(list) == 1:
-			out = append(out, oneInTrouble(f, list[0], c, look))
-		case c == down:
-			out = append(out, append(manyDown(f, list, look), faultSummary(list, look)...))
-		default:
-			out = append(out, []part{{segs: []seg{
-				{conditionTable[c].role, fmt.Sprintf("%s %d of %d targets %s", look.mark(c), len(list), len(f.Targets), targetWord(c))},
-				{themes.Muted, ", the first since " + earliest(list)},
-			}}})
-		}
-	}
-	return out
-}
-
-func oneInTrouble(f *model.Frame, t *model.TargetView, c condition, look Look) []part {
-	head := part{segs: []seg{
-		{conditionTable[c].role, look.mark(c) + " "},
-		{themes.Strong, look.foreign(t.Name, 30)},
-		{conditionTable[c].role, " " + targetWord(c)},
-		{themes.Muted, " since " + hms(t.Since)},
-	}}
-	switch {
-	case c == stalled:
-		return []part{head, say(0, themes.Text, stalledText(f, t, look))}
-	case t.Fault != nil:
-		return []part{head, {segs: []seg{
-			{themes.Text, t.Fault.Kind.Word()},
-			{themes.Muted, ": " + look.sentence(t.Fault.Detail, 400)},
-		}}}
-	default:
-		return []part{head}
-	}
-}
-
-// stalledText is the alert's own sentence where there is one.
-func stalledText(f *model.Frame, t *model.TargetView, look Look) string {
-	for _, a := range f.Alerts {
-		if string(a.Target) == t.Name && a.Rule == "stalled" {
-			return look.sentence(a.Text, 200)
-		}
-	}
-	return look.count(t.Running, 12).text + " running, " + look.count(t.Waiting, 12).text + " waiting, nothing moves"
-}
-
-func manyDown(f *model.Frame, list []*model.TargetView, look Look) []part {
-	return []part{{segs: []seg{
-		{conditionTable[down].role, fmt.Sprintf("%s %d of %d targets down", look.mark(down), len(list), len(f.Targets))},
-		{themes.Muted, " since " + earliest(list)},
-	}}}
-}
-
-func allDown(f *model.Frame, list []*model.TargetView, look Look) []part {
-	if len(list) == 1 {
-		t := list[0]
-		return []part{{segs: []seg{
-			{conditionTable[down].role, look.mark(down) + " "},
-			{themes.Strong, look.foreign(t.Name, 40)},
-			{conditionTable[down].role, " down"},
-			{themes.Muted, " since " + hms(t.Since)},
-		}}}
-	}
-	return manyDown(f, list, look)
-}
-
-// faultSummary counts the faults of targets, most frequent first, and shows one.
-func faultSummary(list []*model.TargetView, look Look) []part {
-	counts := map[model.FaultKind]int{}
-	var kinds []model.FaultKind
-	for _, t := range list {
-		if t.Fault == nil {
-			continue
-		}
-		if counts[t.Fault.Kind] == 0 {
-			kinds = append(kinds, t.Fault.Kind)
-		}
-		counts[t.Fault.Kind]++
-	}
-	slices.SortStableFunc(kinds, func(a, b model.FaultKind) int { return counts[b] - counts[a] })
-	if len(list) == 1 && len(kinds) == 1 {
-		return []part{{segs: []seg{
-			{themes.Text, kinds[0].Word()}, {themes.Muted, ": " + look.sentence(list[0].Fault.Detail, 400)},
-		}}}
-	}
-	var words []string
-	for _, k := range kinds {
-		words = append(words, fmt.Sprintf("%d %s", counts[k], k.Word()))
-	}
-	return []part{say(1, themes.Text, strings.Join(words, ", "))}
-}
-
-// restarts names the target that restarted last.
-func restarts(f *model.Frame, look Look) [][]part {
-	var last *model.TargetView
-	for i := range f.Targets {
-		t := &f.Targets[i]
-		if t.RestartedAt.IsZero() || f.At.Sub(t.RestartedAt) > recent {
-			continue
-		}
-		if last == nil || t.RestartedAt.Mono > last.RestartedAt.Mono {
-			last = t
-		}
-	}
-	if last == nil {
-		return nil
-	}
-	return [][]part{{{segs: []seg{
-		{themes.Warn, look.pick("↻", "R") + " "},
-		{themes.Strong, look.foreign(last.Name, 30)},
-		{themes.Warn, " restarted"},
-		{themes.Muted, " at " + hms(last.RestartedAt) + ", " + look.age(f.At.Sub(last.RestartedAt)) + " ago"},
-	}}}}
-}
-
-func earliest(list []*model.TargetView) string {
-	at := list[0].Since
-	for _, t := range list[1:] {
-		if t.Since.Mono < at.Mono {
-			at = t.Since
-		}
-	}
-	return hms(at)
-}
-
-// hms is the time of day of an instant.
-func hms(i model.Instant) string {
-	if i.IsZero() {
-		return "the start"
-	}
-	return i.Wall.UTC().Format("15:04:05")
 }

@@ -17,6 +17,7 @@ type KeyHelp struct {
 	Short      string // one word for the footer, "" when it is not there
 	Group      string
 	Here       bool // the screen it leads to is shown now
+	Badge      bool // the footer counts what fires beside it
 	Drop       int  // where the footer is short of room, the highest goes first
 }
 

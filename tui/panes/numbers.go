@@ -53,25 +53,33 @@ func (k Look) took(r model.Reading, w int) cell { return k.reading(r, w, unit.Du
 // was counted since the server started carries a star, what rests on too few
 // samples a question mark.
 func (k Look) quantile(d *model.Dist, missing bool, w int) cell {
-	switch {
-	case d == nil && missing:
+	if d == nil && missing {
 		return k.absent(model.Unsupported, w)
+	}
+	return k.quantileOf(d, w, func(d *model.Dist) model.Estimate { return d.P95 })
+}
+
+// quantileOf is the same for any of its percentiles.
+func (k Look) quantileOf(d *model.Dist, w int, which func(*model.Dist) model.Estimate) cell {
+	switch {
 	case d == nil:
 		return cell{themes.Muted, unit.None(k.ASCII)}
 	case d.N == 0:
 		return k.absent(model.NoTraffic, w)
-	case !d.P95.Exists():
+	}
+	e := which(d)
+	if !e.Exists() {
 		return cell{themes.Muted, unit.None(k.ASCII)}
 	}
-	c := cell{themes.Text, k.estimate(d.P95)}
+	c := cell{themes.Text, k.estimate(e)}
 	switch {
-	case d.Basis == model.SinceStart && w > 8:
+	case d.Basis == model.SinceStart && cells(c.text) < w:
 		return cell{themes.Muted, c.text + sinceStart}
 	case d.Basis == model.SinceStart: // no room for the label, without which it would lie
 		return cell{themes.Muted, unit.None(k.ASCII)}
-	case !d.P95.Enough && cells(c.text) < w:
+	case !e.Enough && cells(c.text) < w:
 		return cell{themes.Muted, c.text + tooFew}
-	case !d.P95.Enough:
+	case !e.Enough:
 		c.role = themes.Muted
 	}
 	return c
@@ -91,6 +99,92 @@ func (k Look) estimateLong(e model.Estimate) string { return unit.Estimate(e, k.
 
 // share is a share of requests.
 func (k Look) share(s model.Share) string { return unit.Share(s, k.ASCII) }
+
+// goodput is the share of a workflow's requests that met every objective, or the
+// word for why there is none.
+func (k Look) goodput(w *model.WorkflowView) cell {
+	c := of(w)
+	return k.goodputOf(w.Goodput, c != starting && c != down && c != stale)
+}
+
+// goodputOf is the same over any stretch; begun says that somebody watched.
+func (k Look) goodputOf(g *model.GoodputView, begun bool) cell {
+	switch {
+	case g == nil:
+		return cell{themes.Muted, unit.None(k.ASCII)}
+	case g.Share.Lo.OK():
+		return cell{verdictRole(g.Verdict), k.share(g.Share)}
+	case g.Verdict == model.NoData && g.N == 0 && begun:
+		return k.absent(model.NoTraffic, 8)
+	case g.Verdict == model.CannotCompute:
+		return k.absent(model.Unsupported, 8)
+	default:
+		return cell{themes.Muted, unit.None(k.ASCII)}
+	}
+}
+
+// verdictRole is the role of a number that led to the verdict.
+func verdictRole(v model.Verdict) themes.Role {
+	switch v {
+	case model.Missed:
+		return themes.Breach
+	case model.Undecided:
+		return themes.Warn
+	default:
+		return themes.Text
+	}
+}
+
+// verdictWord is a verdict on screen.
+func verdictWord(v model.Verdict) string {
+	switch v {
+	case model.NoData:
+		return "no traffic"
+	case model.CannotCompute:
+		return "cannot compute"
+	case model.Missed:
+		return "MISSED"
+	default:
+		return string(v)
+	}
+}
+
+// burn is how fast the budget went over five minutes: from 1 on it does not last.
+func (k Look) burn(b *model.BudgetView) cell {
+	if b == nil {
+		return cell{themes.Muted, unit.None(k.ASCII)}
+	}
+	return k.burnCell(b.Burn.M5)
+}
+
+func (k Look) burnCell(r model.Reading) cell {
+	c := k.reading(r, 4, unit.Rate)
+	if v, ok := r.Get(); ok && v > 1 {
+		c.role = themes.Warn
+	}
+	return c
+}
+
+// times is a burn rate as it is spoken.
+func (k Look) times(r model.Reading) cell {
+	c := k.burnCell(r)
+	if r.OK() {
+		c.text += k.pick("×", "x")
+	}
+	return c
+}
+
+// left is what remains of an error budget, below 0 where it is overspent.
+func (k Look) left(b *model.BudgetView) cell {
+	if b == nil {
+		return cell{themes.Muted, unit.None(k.ASCII)}
+	}
+	c := k.ratio(b.Remaining, 6)
+	if v, ok := b.Remaining.Get(); ok && v <= 0 {
+		c.role = themes.Breach
+	}
+	return c
+}
 
 // span is a length of time in words: below a minute as it is chosen and counted,
 // 3 s and not 3.0 s.

@@ -19,9 +19,17 @@ type Pane interface {
 	Render(f *model.Frame, size layout.Size, look Look) string
 }
 
+// Page is a pane that may be longer than the screen. Scroll is how far its text
+// can move up from where View.Scroll is 0.
+type Page interface {
+	Pane
+	Scroll(f *model.Frame, size layout.Size, look Look) int
+}
+
 // All lists every pane that a frame alone fills. The header, the footer and the
 // help are handed more than a frame and stand in their own files.
-var All = []Pane{Headline{}, Workflows{}, Charts{}, Queue{}, Engines{}, Fleet{}, Detail{}, Waiting{}}
+var All = []Pane{Headline{}, Workflows{}, Charts{}, Queue{}, Engines{}, Fleet{}, Detail{}, Waiting{},
+	Strip{}, Stage{}, Workflow{}, Alerts{}, Alert{}}
 
 // Look is how to draw, and what the viewer chose to see. It is comparable.
 type Look struct {
@@ -34,6 +42,7 @@ type Look struct {
 type View struct {
 	Workflow string         // under the cursor of the overview; "": the worst
 	Target   model.TargetID // under the cursor of the fleet, or opened; "": the first
+	Alert    model.AlertID  // under the cursor of the alerts, or opened; "": the first
 	Scroll   int            // lines that a long text has moved up
 	Filter   string
 	Sort     Sort

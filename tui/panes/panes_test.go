@@ -142,7 +142,7 @@ func TestConditionsDifferWithoutColour(t *testing.T) {
 
 func TestRanking(t *testing.T) {
 	got := strings.Join(WorkflowOrder(tuitest.Mixed()), " ")
-	if want := "wedged slow half few bare calm gaps still"; got != want {
+	if want := "wedged slow half risky few bare calm gaps other still"; got != want {
 		t.Errorf("workflows in the order %q, want %q", got, want)
 	}
 	var targets []string
@@ -212,8 +212,8 @@ func TestHeadline(t *testing.T) {
 		w     int
 		want  []string
 	}{
-		{tuitest.Calm(), 80, []string{"✓ all 3 workflows met", "nearest: summarize TPOT p95 22 ms of 50 ms"}},
-		{tuitest.Breach(), 80, []string{"▲ chat BREACHED for 4 min 12 s", "0–3 % met TTFT 1 s", "promised 95 %", "n 1892"}},
+		{tuitest.Calm(), 80, []string{"✓ all 3 workflows met · goodput 99.1 % · nothing to do", "nearest: summarize TPOT p95 22 ms of 50 ms"}},
+		{tuitest.Breach(), 80, []string{"▲ chat BREACHED for 4 min 12 s", "goodput 0–3 % (objective 95 %)", "burn 19.6×", "TTFT 500 ms: 1 of 1892 met", "TPOT 50 ms: 2–11 % of 1032 met", "goodput of 1032 finished"}},
 		{tuitest.Mixed(), 120, []string{"■ wedged STALLED for 25 s", "✕ d:8000 down since 03:12:07", "no progress: 0 running, 7 waiting, 0 tok/s for 25 s"}},
 		{tuitest.First(), 80, []string{"… acme/chat-70b answers", "rates need a second poll"}},
 		{manyRefused(30), 80, []string{"✕ 30 of 30 targets down since 03:13:07", "30 refused"}},

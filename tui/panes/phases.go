@@ -101,7 +101,7 @@ func onlyFirstToken(w *model.WorkflowView) bool {
 	only := false
 	for _, o := range w.Objectives {
 		if o.Verdict == model.Missed {
-			if o.Metric != "ttft" {
+			if o.Metric != model.MetricTTFT {
 				return false
 			}
 			only = true

@@ -1,6 +1,7 @@
 package panes
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -30,23 +31,24 @@ const (
 // Name names the pane.
 func (Rule) Name() string { return "rule" }
 
-// Want is one line.
-func (Rule) Want(*model.Frame, int, Look) layout.Want {
-	return layout.Want{Min: 1, Ideal: 1, Max: 1, Drop: 9}
+// Want is one line. The rule that notes come to stands longest, with and without
+// them: nothing jumps when one comes.
+func (r Rule) Want(f *model.Frame, _ int, _ Look) layout.Want {
+	drop := 9
+	switch {
+	case r.Kind == BelowLoad, r.Kind == AboveWorkflows && len(origins(f)) > 0:
+		drop = 7
+	case r.Kind == AboveLoad:
+		drop = 8
+	}
+	return layout.Want{Min: 1, Ideal: 1, Max: 1, Drop: drop}
 }
 
 // Render draws the rule.
 func (r Rule) Render(f *model.Frame, size layout.Size, look Look) string {
 	switch {
 	case r.Kind == AboveWorkflows:
-		var remarks []part
-		if lifetime(f) {
-			remarks = append(remarks, say(1, themes.Warn, sinceStart+" since the server started"))
-		}
-		if assumed(f) {
-			remarks = append(remarks, say(2, themes.Muted, "objectives are assumed"))
-		}
-		return look.rule(size.W, nil, remarks...)
+		return look.rule(size.W, nil, origins(f)...)
 	case r.Kind == AboveLoad:
 		if w := chosenOne(f, look); w != nil {
 			return look.rule(size.W, []seg{{themes.Strong, "LOAD"}, {themes.Muted, " " + look.foreign(w.Name, 24)}},
@@ -82,13 +84,26 @@ func acrossRestart(f *model.Frame, t *model.TargetView) bool {
 	return !t.RestartedAt.IsZero() && f.At.Sub(t.RestartedAt).Seconds() < f.WindowS
 }
 
-func assumed(f *model.Frame) bool {
+// origins is what to know of the table's numbers: that some cover more than the
+// window, and that nobody set some of the objectives.
+func origins(f *model.Frame) []part {
+	var out []part
+	if lifetime(f) {
+		out = append(out, say(1, themes.Warn, sinceStart+" since the server started"))
+	}
+	n := 0
 	for i := range f.Workflows {
 		if f.Workflows[i].AssumedObjectives {
-			return true
+			n++
 		}
 	}
-	return false
+	switch all := len(f.Workflows); {
+	case n > 0 && n == all:
+		out = append(out, say(2, themes.Muted, "objectives are assumed"))
+	case n > 0:
+		out = append(out, say(2, themes.Muted, fmt.Sprintf("objectives of %d of %d are assumed", n, all)))
+	}
+	return out
 }
 
 // lifetime reports whether a percentile covers more than the window.

@@ -16,6 +16,7 @@ const (
 	stale
 	breached
 	partly
+	atRisk
 	undecided
 	cannot
 	starting
@@ -41,6 +42,7 @@ var conditionTable = [conditions]conditionInfo{
 	stale:     {"◌", "o", "no data", "", themes.Warn, "stale: no poll for 15 s"},
 	breached:  {"▲", "!", "BREACHED", "", themes.Breach, "an objective is missed"},
 	partly:    {"◐", "%", "part down", "", themes.Warn, "some targets are silent"},
+	atRisk:    {"△", "^", "at risk", "", themes.Warn, "met, but not for long"},
 	undecided: {"?", "?", "undecided", "", themes.Warn, "too few, or too coarse"},
 	cannot:    {"-", "-", "cannot compute", "cannot", themes.Muted, "not exported"},
 	starting:  {"…", ".", "starting", "", themes.Muted, "no answer or window yet"},
@@ -98,7 +100,7 @@ func targetWord(c condition) string {
 // workflowConditions translates the fold's word for a workflow.
 var workflowConditions = map[model.Condition]condition{
 	model.IsDown: down, model.IsStalled: stalled, model.IsStale: stale, model.IsMissed: breached, model.IsPartial: partly,
-	model.IsUndecided: undecided, model.IsBlind: cannot, model.IsStarting: starting, model.IsMet: met, model.IsQuiet: quiet,
+	model.IsAtRisk: atRisk, model.IsUndecided: undecided, model.IsBlind: cannot, model.IsStarting: starting, model.IsMet: met, model.IsQuiet: quiet,
 }
 
 // of is what a workflow is in. A word that is not known yet claims nothing.
@@ -119,26 +121,44 @@ func word(w *model.WorkflowView, room int) string {
 	}
 }
 
+// itl is the gap between two tokens. No objective bounds it, but a column or a chart
+// shows it where TPOT is not exported.
+const itl model.Metric = "itl"
+
 // distOf is the distribution that an objective speaks of.
 func distOf(w *model.WorkflowView, metric model.Metric) *model.Dist {
 	switch metric {
-	case "ttft":
+	case model.MetricTTFT:
 		return w.TTFT
-	case "tpot":
+	case model.MetricTPOT:
 		return w.TPOT
-	case "itl":
+	case itl:
 		return w.ITL
-	case "e2e":
+	case model.MetricE2E:
 		return w.E2E
+	case model.MetricFirstAnswer:
+		return w.FirstAnswer
+	case model.MetricQueue:
+		return w.Queue
 	default:
 		return nil
 	}
 }
 
-func signalOf(metric model.Metric) model.Signal { return model.Signal(metric + "_seconds") }
+func signalOf(metric model.Metric) model.Signal {
+	if metric == itl {
+		return model.ITL
+	}
+	return metric.Signal()
+}
 
 // metricTitle is the word of a metric on screen.
-func metricTitle(metric model.Metric) string { return signalOf(metric).Title() }
+func metricTitle(metric model.Metric) string {
+	if metric == itl {
+		return model.ITL.Title()
+	}
+	return metric.Title()
+}
 
 // objectiveFor is the objective on a metric, if there is one.
 func objectiveFor(w *model.WorkflowView, metric model.Metric) (model.ObjectiveView, bool) {
@@ -154,9 +174,9 @@ func objectiveFor(w *model.WorkflowView, metric model.Metric) (model.ObjectiveVi
 // servers export it, else ITL, which is another thing and is labelled so.
 func tokenMetric(w *model.WorkflowView) model.Metric {
 	if w.TPOT == nil && w.ITL != nil {
-		return "itl"
+		return itl
 	}
-	return "tpot"
+	return model.MetricTPOT
 }
 
 // WorkflowOrder lists the names of the workflows as the overview shows them: in
@@ -181,9 +201,21 @@ func chosen(f *model.Frame, look Look) int {
 }
 
 // chosenOne is the workflow under the cursor, nil when there is none.
-func chosenOne(f *model.Frame, look Look) *model.WorkflowView {
-	if i := chosen(f, look); i >= 0 {
+func chosenOne(f *model.Frame, look Look) *model.WorkflowView { return WorkflowUnder(f, look.View) }
+
+// WorkflowUnder is the workflow under the cursor, the worst without a choice, nil
+// when there is none.
+func WorkflowUnder(f *model.Frame, v View) *model.WorkflowView {
+	if i := chosen(f, Look{View: v}); i >= 0 {
 		return &f.Workflows[i]
+	}
+	return nil
+}
+
+// openedWorkflow is the workflow that was opened, and no other in its place.
+func openedWorkflow(f *model.Frame, v View) *model.WorkflowView {
+	if w := WorkflowUnder(f, v); w != nil && (v.Workflow == "" || w.Name == v.Workflow) {
+		return w
 	}
 	return nil
 }

@@ -62,34 +62,47 @@ func workflowColumns(f *model.Frame, shown []model.WorkflowView, w int, look Loo
 	for i := range shown {
 		longest = max(longest, cells(unit.Escape(shown[i].Name, look.ASCII)))
 	}
+	state := 0
+	if w < narrow {
+		state = 11 // the mark before the name says it too
+	}
 	return []column[*model.WorkflowView]{
-		{title: "WORKFLOW", min: leastName(longest, w), max: nameWidth(longest), left: true, draw: func(r *model.WorkflowView, w int, k Look) cell {
-			return cell{themes.Strong, k.foreign(r.Name, w)}
-		}},
-		{title: "STATE", min: 9, max: 10, left: true, draw: drawState},
-		{title: "SINCE", min: 5, drop: 5, left: true, draw: drawSince},
-		{title: "REQ/S", min: 5, drop: 4, draw: func(r *model.WorkflowView, w int, k Look) cell {
+		{title: "WORKFLOW", min: leastName(longest, w, 10), max: nameWidth(longest), left: true, draw: drawName},
+		{title: "STATE", min: 9, max: 10, drop: state, left: true, draw: drawState},
+		{title: "REQ/S", min: 5, drop: 6, draw: func(r *model.WorkflowView, w int, k Look) cell {
 			return k.rate(r.Requests.PerSecond, w)
 		}},
-		{title: "TTFT p95", min: quantileW(w), draw: func(r *model.WorkflowView, w int, k Look) cell { return k.against(r, "ttft", w) }},
-		{title: "SLO", min: 6, drop: 3, draw: func(r *model.WorkflowView, w int, k Look) cell { return k.bound(r, "ttft") }},
+		{title: "TTFT p95", min: quantileW(w), near: true, draw: func(r *model.WorkflowView, w int, k Look) cell { return k.against(r, model.MetricTTFT, w) }},
+		{title: "SLO", min: 6, near: true, drop: 3, draw: func(r *model.WorkflowView, w int, k Look) cell { return k.bound(r, model.MetricTTFT) }},
 		{title: token, min: tokenW, draw: func(r *model.WorkflowView, w int, k Look) cell { return k.token(r, w, token) }},
-		{title: "SLO", min: 6, drop: 3, draw: func(r *model.WorkflowView, _ int, k Look) cell { return k.bound(r, tokenMetric(r)) }},
-		{title: "E2E p95", min: quantileW(w), drop: 9, draw: func(r *model.WorkflowView, w int, k Look) cell { return k.against(r, "e2e", w) }},
-		{title: "n", min: 6, drop: 6, draw: drawN},
-		{title: "RUN", min: 5, drop: 8, draw: func(r *model.WorkflowView, w int, k Look) cell { return k.count(r.Requests.Running, w) }},
-		{title: "WAIT", min: 5, drop: 7, draw: func(r *model.WorkflowView, w int, k Look) cell { return k.count(r.Requests.Waiting, w) }},
-		{title: "KV", min: 5, drop: 9, draw: func(r *model.WorkflowView, w int, k Look) cell { return k.ratio(r.KVCacheUsage, w) }},
-		{title: "HIT", min: 5, drop: 10, draw: func(r *model.WorkflowView, w int, k Look) cell {
-			return k.settled(r, k.ratio(r.PrefixCacheHit, w))
-		}},
-		{title: "OUT tok/s", min: 9, drop: 8, draw: func(r *model.WorkflowView, w int, k Look) cell {
-			return k.rate(r.Tokens.OutputPerSecond, w)
-		}},
-		{title: "TTFT p95, " + look.span(span), min: 24, drop: 12, left: true, draw: func(r *model.WorkflowView, w int, k Look) cell {
+		{title: "SLO", min: 6, near: true, drop: 3, draw: func(r *model.WorkflowView, _ int, k Look) cell { return k.bound(r, tokenMetric(r)) }},
+		{title: "GOODPUT", min: 8, draw: func(r *model.WorkflowView, _ int, k Look) cell { return k.goodput(r) }},
+		{title: "BURN", min: 4, near: true, drop: 4, draw: func(r *model.WorkflowView, _ int, k Look) cell { return k.burn(r.Budget) }},
+		{title: "LEFT", min: 6, drop: 7, draw: func(r *model.WorkflowView, _ int, k Look) cell { return k.left(r.Budget) }},
+		{title: "SINCE", min: 5, drop: 5, left: true, draw: drawSince},
+		{title: "TTFT p95, " + look.span(span), min: 16, max: 24, drop: 8, left: true, draw: func(r *model.WorkflowView, w int, k Look) cell {
 			return drawTrend(r, w, span, k)
 		}},
+		{title: "n", min: 6, drop: 9, draw: drawN},
+		{title: "RUN", min: 5, drop: 11, draw: func(r *model.WorkflowView, w int, k Look) cell { return k.count(r.Requests.Running, w) }},
+		{title: "WAIT", min: 5, drop: 10, draw: func(r *model.WorkflowView, w int, k Look) cell { return k.count(r.Requests.Waiting, w) }},
+		{title: "KV", min: 5, drop: 12, draw: func(r *model.WorkflowView, w int, k Look) cell { return k.ratio(r.KVCacheUsage, w) }},
+		{title: "OUT tok/s", min: 9, drop: 11, draw: func(r *model.WorkflowView, w int, k Look) cell {
+			return k.rate(r.Tokens.OutputPerSecond, w)
+		}},
+		{title: "E2E p95", min: 8, drop: 13, draw: func(r *model.WorkflowView, w int, k Look) cell { return k.against(r, model.MetricE2E, w) }},
+		{title: "HIT", min: 5, drop: 13, draw: func(r *model.WorkflowView, w int, k Look) cell {
+			return k.settled(r, k.ratio(r.PrefixCacheHit, w))
+		}},
 	}
+}
+
+// drawName is the workflow's name; what no workflow matches is set back.
+func drawName(r *model.WorkflowView, w int, k Look) cell {
+	if r.Name == model.OtherName {
+		return cell{themes.Muted, k.foreign(r.Name, w)}
+	}
+	return cell{themes.Strong, k.foreign(r.Name, w)}
 }
 
 // tokenTitle is the title of the column of the metric per token, and the width
@@ -107,14 +120,17 @@ func tokenTitle(tpot, itl bool, screen int) (title string, w int) {
 	}
 }
 
-// quantileW is the width of a percentile, on a screen that is not narrow with
-// room for a sign behind it.
+// quantileW is the width of a percentile, on a wide screen with room for a sign
+// behind it.
 func quantileW(screen int) int {
-	if screen < narrow {
+	if screen < wideScreen {
 		return 8
 	}
 	return 9
 }
+
+// wideScreen is the width from which a screen has room to spare.
+const wideScreen = 110
 
 func workflowTokens(f *model.Frame) (tpot, itl bool) {
 	for i := range f.Workflows {
@@ -160,7 +176,7 @@ func drawTrend(r *model.WorkflowView, w int, span time.Duration, look Look) cell
 		w = w * len(values) / n
 	}
 	most := chart.Largest(values)
-	if o, ok := objectiveFor(r, "ttft"); ok {
+	if o, ok := objectiveFor(r, model.MetricTTFT); ok {
 		most = max(most, o.MaxS) // far below its objective a line lies low
 	}
 	return cell{themes.Low, spaces(room-w) + chart.Spark(values, w, most, look.ASCII)}
@@ -201,7 +217,7 @@ func (k Look) against(w *model.WorkflowView, metric model.Metric, width int) cel
 func (k Look) token(w *model.WorkflowView, width int, title string) cell {
 	metric := tokenMetric(w)
 	c := k.against(w, metric, width)
-	if metric == "itl" {
+	if metric == itl {
 		c.text = markITL(c.text, title)
 	}
 	return c

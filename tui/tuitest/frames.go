@@ -32,6 +32,7 @@ func All() []Named {
 	return []Named{
 		{"calm", Calm()}, {"breach", Breach()}, {"stale", Stale()}, {"empty", Empty()},
 		{"first", First()}, {"mixed", Mixed()}, {"huge", Huge()}, {"hostile", Hostile()},
+		{"loadtest", LoadTest()}, {"switch", Switch()},
 	}
 }
 
@@ -39,7 +40,7 @@ func All() []Named {
 func base() *model.Frame {
 	return &model.Frame{
 		Schema: model.Schema, At: At, WindowS: 60, CoveredS: model.Of(60),
-		Every: time.Second, Started: start, Alerts: []model.AlertView{},
+		Every: time.Second, Started: start, Alerts: []model.AlertView{}, Rules: 12,
 	}
 }
 
@@ -102,9 +103,10 @@ func workflow(name string, perSecond, ttft, tpot float64, targets ...string) mod
 			objective("ttft", 1, 0.996, 0.996, model.Met), objective("tpot", 0.05, 0.989, 0.989, model.Met),
 		},
 		Targets: targets, Replicas: model.Replicas{Fresh: len(targets), Total: len(targets)},
-		State: model.Up, Condition: model.IsMet, Since: ago(24 * time.Minute), History: past(ttft, tpot, perSecond, shapeCalm),
+		State: model.Up, Condition: model.IsMet, Since: ago(24 * time.Minute), History: past(ttft, tpot, perSecond, 0.99, shapeCalm),
 	}
 	phases(&w, 0.004, ttft*0.4, tpot*120)
+	promise(&w, between(0.985, 0.991), model.Met, 0.2, 0.94)
 	return w
 }
 
@@ -139,6 +141,7 @@ func Calm() *model.Frame {
 		workflow("batch-eval", 0.8, 0.22, 0.0219, "vllm-0:8000", "vllm-1:8000"),
 	}
 	f.Targets = []model.TargetView{target("vllm-0:8000", 14, 0, 0.14), target("vllm-1:8000", 13, 0, 0.13)}
+	total(f, exactly(0.991), model.Met)
 	return f
 }
 
@@ -146,29 +149,17 @@ func Calm() *model.Frame {
 func Breach() *model.Frame {
 	f := Calm()
 	f.Simulated = true
-	chat := &f.Workflows[0]
-	*chat = workflow("chat", 17.2, 7, 0.069, "vllm-0:8000", "vllm-1:8000")
-	chat.Requests.Running, chat.Requests.Waiting = model.Of(228), model.Of(208)
-	chat.Requests.Unaccounted = model.Of(412)
-	chat.TTFT.N, chat.TTFT.P95, chat.TTFT.P99 = 1892, beyond(7.5), beyond(7.5)
-	chat.TTFT.P50 = estimate(6.9, 5, 7.5)
-	chat.TPOT = dist(1032, 0.061, 0.0694, 0.065, 0.075)
-	chat.KVCacheUsage, chat.PreemptionsPerSec = model.Of(0.99), model.Of(1.04)
-	chat.Tokens.OutputPerSecond, chat.Tokens.PromptPerSecond = model.Of(3625), model.Of(12100)
-	chat.Objectives = []model.ObjectiveView{
-		objective("ttft", 1, 0, 0.03, model.Missed), objective("tpot", 0.05, 0.02, 0.11, model.Missed),
+	breachChat(&f.Workflows[0])
+	breachOthers(f)
+	f.Alerts = breachAlerts()
+	for i := range f.Alerts {
+		a := f.Alerts[len(f.Alerts)-1-i]
+		f.AlertLog = append(f.AlertLog, entered(a, model.AlertPending, f.At.Sub(a.Since)))
+		if !a.FiredAt.IsZero() {
+			f.AlertLog = slices.Insert(f.AlertLog, len(f.AlertLog)-1, entered(a, a.State, f.At.Sub(a.FiredAt)))
+		}
 	}
-	phases(chat, 9.4, 0.21, 3.2)
-	chat.Condition = model.IsMissed
-	chat.Since, chat.History = ago(4*time.Minute+12*time.Second), past(7, 0.069, 17.2, shapeBreach)
-	sum := &f.Workflows[1]
-	sum.TTFT = dist(36, 2.1, 3.2, 2.5, 5)
-	sum.TPOT = dist(36, 0.058, 0.066, 0.05, 0.075)
-	sum.Objectives = []model.ObjectiveView{
-		objective("ttft", 3, 0.62, 0.96, model.Undecided), objective("tpot", 0.075, 0.97, 0.97, model.Met),
-	}
-	sum.Condition = model.IsUndecided
-	sum.Since, sum.History = ago(2*time.Minute+40*time.Second), past(3.2, 0.066, 0.6, shapeBreach)
+	total(f, between(0.12, 0.19), model.Missed)
 	for i := range f.Targets {
 		t := &f.Targets[i]
 		*t = target(t.Name, 116-float64(4*i), 104, 0.99-0.01*float64(i))
@@ -178,6 +169,64 @@ func Breach() *model.Frame {
 		t.TPOT = dist(516, 0.061, 0.0694, 0.065, 0.075)
 	}
 	return f
+}
+
+func breachChat(chat *model.WorkflowView) {
+	*chat = workflow("chat", 17.2, 7, 0.069, "vllm-0:8000", "vllm-1:8000")
+	chat.AssumedObjectives = false
+	chat.Requests.Running, chat.Requests.Waiting = model.Of(228), model.Of(208)
+	chat.Requests.Unaccounted = model.Of(412)
+	chat.TTFT.N, chat.TTFT.P95, chat.TTFT.P99 = 1892, beyond(7.5), beyond(7.5)
+	chat.TTFT.P50 = estimate(6.9, 5, 7.5)
+	chat.TPOT = dist(1032, 0.061, 0.0694, 0.065, 0.075)
+	chat.KVCacheUsage, chat.PreemptionsPerSec = model.Of(0.99), model.Of(1.04)
+	chat.Tokens.OutputPerSecond, chat.Tokens.PromptPerSecond = model.Of(3625), model.Of(12100)
+	chat.Objectives = []model.ObjectiveView{
+		objective("ttft", 0.5, 1.0/1892, 1.0/1892, model.Missed), objective("tpot", 0.05, 0.02, 0.11, model.Missed),
+	}
+	phases(chat, 9.4, 0.21, 3.2)
+	chat.Condition = model.IsMissed
+	chat.Since, chat.History = ago(4*time.Minute+12*time.Second), past(7, 0.069, 17.2, 0.02, shapeBreach)
+	promise(chat, between(0, 0.03), model.Missed, 19.6, 0.62)
+	chat.Promised.Reader = model.ReaderHuman
+	chat.Budget.Burn.M30 = model.Of(3.1)
+	chat.Goodput.Evidence = &model.EvidenceView{Lo: model.Of(0), Hi: model.Of(0.09), DesignEffect: 41}
+}
+
+// breachOthers: summarize is met and burns, batch-eval is a job with a deadline.
+func breachOthers(f *model.Frame) {
+	sum := &f.Workflows[1]
+	sum.AssumedObjectives = false
+	sum.TTFT = dist(36, 2.1, 3.2, 2.5, 5)
+	sum.TPOT = dist(36, 0.058, 0.066, 0.05, 0.075)
+	sum.Objectives = []model.ObjectiveView{
+		objective("ttft", 3, 0.62, 0.98, model.Undecided), objective("tpot", 0.075, 0.97, 0.97, model.Met),
+	}
+	sum.Objectives[0].Bounds = model.Range{Lo: model.Of(2.5), Hi: model.Of(5)}
+	promise(sum, between(0.951, 0.97), model.Met, 2.1, 0.88)
+	sum.Condition = model.IsAtRisk
+	sum.Since, sum.History = ago(2*time.Minute+40*time.Second), past(3.2, 0.066, 0.6, 0.95, shapeBreach)
+	batch := &f.Workflows[2]
+	batch.Objectives = nil
+	unjudged(batch, model.NoData, "")
+	batch.Goodput, batch.Budget = nil, nil
+	batch.Promised.Reader = model.ReaderProgram
+	batch.AssumedObjectives = false
+	batch.Deadline = &model.DeadlineView{
+		Began: ago(20 * time.Minute), DeadlineS: 3600, LeftS: model.Of(2400), Remaining: model.Of(1440),
+		PerSecond: model.Of(0.8), NeedsS: model.Of(1800), Verdict: model.Met,
+	}
+}
+
+func breachAlerts() []model.AlertView {
+	chat := valued(alert("burn/chat", "burn", "chat", model.Page, model.AlertFiring, 4*time.Minute+12*time.Second, 3*time.Minute+2*time.Second,
+		"98 % of requests miss an objective: 19.6 times the budget over 5 min"), 19.6, 19.8, 6)
+	sum := valued(alert("burn/summarize", "burn", "summarize", model.Warn, model.AlertFiring, 2*time.Minute+40*time.Second, 40*time.Second,
+		"10 % of requests miss an objective: 2.1 times the budget over 30 min"), 2.1, 2.4, 2)
+	kv := valued(alert("kv/chat", "kv_full", "", model.Note, model.AlertPending, 9*time.Second, 0,
+		"KV cache at 99 % and 1.0 preemptions/s on 2 of 2 engines"), 0.99, 0.99, 0.95)
+	kv.Members = []string{"vllm-0:8000", "vllm-1:8000"}
+	return []model.AlertView{chat, sum, kv}
 }
 
 // Stale is one of two engines gone for a minute, the other silent.
@@ -199,18 +248,27 @@ func Stale() *model.Frame {
 	}
 	for i := range f.Workflows {
 		w := &f.Workflows[i]
-		w.State, w.Condition, w.Since, w.Replicas.Fresh = model.Down, model.IsDown, ago(19*time.Second), 0
-		w.Requests = model.Requests{}
-		w.Tokens = model.Tokens{}
-		w.TTFT, w.TPOT, w.ITL, w.E2E = nil, nil, nil, nil
-		w.Queue, w.Prefill, w.Decode = nil, nil, nil
-		w.KVCacheUsage, w.PrefixCacheHit, w.PreemptionsPerSec = model.Reading{}, model.Reading{}, model.Reading{}
-		for j := range w.Objectives {
-			w.Objectives[j] = objective(w.Objectives[j].Metric, w.Objectives[j].MaxS, 0, 0, model.CannotCompute)
-		}
-		w.History = past(0.2, 0.02, 4, shapeLost)
+		lost(w, ago(19*time.Second))
+		w.History = past(0.2, 0.02, 4, 0.99, shapeLost)
 	}
+	total(f, model.Share{}, model.NoData)
 	return f
+}
+
+// lost takes away what is not known of a workflow whose targets are all down.
+func lost(w *model.WorkflowView, since model.Instant) {
+	w.State, w.Condition, w.Since, w.Replicas.Fresh = model.Down, model.IsDown, since, 0
+	w.Requests = model.Requests{}
+	w.Tokens = model.Tokens{}
+	w.TTFT, w.TPOT, w.ITL, w.E2E = nil, nil, nil, nil
+	w.Queue, w.Prefill, w.Decode = nil, nil, nil
+	w.KVCacheUsage, w.PrefixCacheHit, w.PreemptionsPerSec = model.Reading{}, model.Reading{}, model.Reading{}
+	objectives := make([]model.ObjectiveView, len(w.Objectives))
+	for j, o := range w.Objectives {
+		objectives[j] = objective(o.Metric, o.MaxS, 0, 0, model.CannotCompute)
+	}
+	w.Objectives = objectives
+	unjudged(w, model.NoData, "no target of it answers")
 }
 
 // Empty is a frame before any answer: one target refused, one not asked yet.
@@ -255,76 +313,6 @@ func First() *model.Frame {
 	return f
 }
 
-// Mixed is a workflow in each condition, and a target in each state.
-func Mixed() *model.Frame {
-	f := base()
-	calm := workflow("calm", 2, 0.2, 0.02, "a:8000", "b:8000")
-	breached := workflow("slow", 3, 2.2, 0.02, "a:8000")
-	breached.Objectives[0] = objective("ttft", 1, 0.81, 0.81, model.Missed)
-	breached.Condition = model.IsMissed
-	breached.Since, breached.History = ago(95*time.Second), past(2.2, 0.02, 3, shapeBreach)
-	wedged := workflow("wedged", 0, 0.2, 0.02, "w:8000")
-	wedged.State, wedged.Condition, wedged.Since = model.Stalled, model.IsStalled, ago(25*time.Second)
-	wedged.Requests.Waiting, wedged.Requests.Running = model.Of(7), model.Of(0)
-	wedged.TTFT, wedged.TPOT = none(), none()
-	wedged.Objectives = []model.ObjectiveView{objective("ttft", 1, 0, 0, model.NoData), objective("tpot", 0.05, 0, 0, model.NoData)}
-	partial := workflow("half", 1, 0.2, 0.02, "a:8000", "d:8000")
-	partial.Replicas.Fresh, partial.Condition = 1, model.IsPartial
-	few := workflow("few", 0.05, 0.9, 0.02, "a:8000")
-	few.Objectives[0] = objective("ttft", 1, 0.67, 0.67, model.Undecided)
-	few.TTFT.P95.Enough = false
-	few.Notes = []string{"TTFT here leaves out waiting: mean 0.15 s, but E2E − decode is 3.10 s"}
-	few.TTFT.N, few.Condition = 3, model.IsUndecided
-	still := workflow("still", 0, 0.2, 0.02, "i:8000")
-	still.Condition = model.IsQuiet
-	still.State, still.TTFT, still.TPOT, still.ITL, still.E2E = model.Idle, none(), none(), none(), none()
-	still.PrefixCacheHit = model.Missing(model.NoTraffic)
-	still.Objectives = wedged.Objectives
-	bare := workflow("bare", 1, 0.2, 0.02, "t:8000")
-	bare.TTFT, bare.TPOT, bare.ITL, bare.E2E = nil, nil, nil, nil
-	bare.Queue, bare.Prefill, bare.Decode = nil, nil, nil
-	bare.Condition = model.IsBlind
-	bare.Missing = []model.Signal{model.TTFT, model.TPOT, model.ITL, model.E2E, model.Queue, model.Prefill, model.Decode}
-	bare.KVCacheUsage, bare.PrefixCacheHit = model.Missing(model.Unsupported), model.Missing(model.Unsupported)
-	bare.Objectives = []model.ObjectiveView{objective("ttft", 1, 0, 0, model.CannotCompute), objective("tpot", 0.05, 0, 0, model.CannotCompute)}
-	gaps := workflow("gaps", 1, 0.3, 0.031, "l:8000")
-	gaps.TPOT, gaps.Objectives[1] = nil, objective("tpot", 0.05, 0, 0, model.CannotCompute)
-	gaps.Missing = []model.Signal{model.TPOT}
-	f.Workflows = []model.WorkflowView{wedged, breached, partial, few, bare, calm, gaps, still} // worst first
-	f.Targets = mixedTargets()
-	f.Alerts = []model.AlertView{{
-		ID: "stalled/w", Rule: "stalled", Target: "w:8000", State: "firing", Since: ago(25 * time.Second),
-		Text: "no progress: 0 running, 7 waiting, 0 tok/s for 25 s",
-	}}
-	return f
-}
-
-func mixedTargets() []model.TargetView {
-	a, b := target("a:8000", 9, 0, 0.31), target("b:8000", 3, 0, 0.2)
-	b.Restarts, b.RestartedAt = 1, ago(3*time.Minute)
-	w := target("w:8000", 0, 7, 0)
-	w.State, w.Since, w.OutputPerSecond, w.RequestsPerSecond = model.Stalled, ago(25*time.Second), model.Of(0), model.Of(0)
-	w.TTFT, w.TPOT = none(), none()
-	d := target("d:8000", 5, 1, 0.4)
-	d.State, d.Since, d.FailedPolls = model.Down, ago(2*time.Minute), 120
-	d.Fault = &model.FaultView{Fault: model.Fault{Kind: model.Certificate, Detail: "certificate not trusted, issued by CN=inference-ca: name its CA in tls_config.ca_file"}, LastGoodAt: ago(2 * time.Minute)}
-	s := target("s:8000", 2, 0, 0.1)
-	s.State, s.Since, s.LastGoodAt = model.StaleAt, ago(18*time.Second), ago(18*time.Second)
-	i := target("i:8000", 0, 0, 0)
-	i.State, i.TTFT, i.TPOT, i.OutputPerSecond = model.Idle, none(), none(), model.Of(0)
-	i.ReportedOutput = model.Of(412.5)
-	n := model.TargetView{Name: "new:8000", ID: "http://new:8000/metrics", Kind: "engine"}
-	dp := target("dp:8000", 17, 2, 0.55)
-	dp.Engines = []model.EngineView{
-		{ID: "0", Running: model.Of(10), Waiting: model.Of(2), KVCacheUsage: model.Of(0.55)},
-		{ID: "1", Running: model.Of(7), Waiting: model.Of(0), KVCacheUsage: model.Missing(model.Unsupported)},
-	}
-	dp.BadLines, dp.FirstBad = 2, `line 5: stray quote: foo{bar="x"y"} 1`
-	dp.TPOT, dp.Missing = nil, append(dp.Missing, model.TPOT)
-	dp.ITL = dist(9000, 0.012, 0.031, 0.03, 0.033)
-	return []model.TargetView{a, b, w, d, s, i, n, dp}
-}
-
 // Huge is more workflows and targets than a screen has lines.
 func Huge() *model.Frame {
 	return Fleet(60, 200)
@@ -340,6 +328,7 @@ func Fleet(workflows, targets int) *model.Frame {
 		if i%20 == 7 {
 			w.Objectives = []model.ObjectiveView{objective("ttft", 1, 0.5, 0.5, model.Missed), shared.Objectives[1]}
 			w.Condition, w.Since = model.IsMissed, ago(5*time.Minute)
+			promise(&w, between(0.5, 0.501), model.Missed, 10, -2.4)
 		}
 		f.Workflows = append(f.Workflows, w)
 	}
@@ -381,6 +370,18 @@ func Hostile() *model.Frame {
 		}
 		f.Workflows, f.Targets = append(f.Workflows, w), append(f.Targets, t)
 	}
-	f.Alerts = []model.AlertView{{Rule: "stalled", Target: model.Text(names[0]), Text: names[0]}}
+	hostileAlerts(f, names)
 	return f
+}
+
+// hostileAlerts puts the names wherever an alert or a stage has a text.
+func hostileAlerts(f *model.Frame, names []string) {
+	for i, state := range []model.AlertState{model.AlertFiring, model.AlertPending, model.AlertUnknown, model.AlertResolved} {
+		n := names[i]
+		a := alert(n, n, n, model.Page, state, time.Minute, time.Minute, n)
+		a.Target, a.Members, a.Cause = model.Text(n), names, model.Text(names[0])
+		f.Alerts, f.AlertLog = append(f.Alerts, a), append(f.AlertLog, entered(a, state, time.Minute))
+		f.Unjudged = append(f.Unjudged, model.Unjudged{Rule: n, Workflow: model.Text(n), Target: model.Text(n), Why: n})
+		f.Stages = append(f.Stages, model.StageView{Name: n, From: ago(time.Duration(4-i) * time.Minute), Workflows: []model.StageWorkflow{{Name: n}}})
+	}
 }

@@ -39,8 +39,9 @@ func wave(x float64) float64 {
 	return 0.5 + 0.3*math.Sin(37*x) + 0.2*math.Sin(91*x+1)
 }
 
-// past is a history of 900 points at one second.
-func past(ttft, tpot, perSecond float64, s shape) *model.History {
+// past is a history of 900 points at one second, whose goodput was 99 % until four
+// minutes before the end.
+func past(ttft, tpot, perSecond, good float64, s shape) *model.History {
 	const n = 900
 	h := &model.History{Step: time.Second, End: At}
 	track := func(v, narrow float64) model.Track {
@@ -64,6 +65,7 @@ func past(ttft, tpot, perSecond float64, s shape) *model.History {
 		gap := f - f // NaN where the latency is
 		level := 0.8 + 0.2*wave(x+0.3) + gap
 		h.Requests = append(h.Requests, float32(perSecond*level))
+		h.Goodput = append(h.Goodput, float32(0.99+(good-0.99)*min(max((x-0.72)/0.08, 0), 1)-0.01*wave(x)*good+gap))
 		h.Output = append(h.Output, float32(perSecond*210*level))
 		h.Running = append(h.Running, float32(math.Round(perSecond*3*level)))
 		h.Waiting = append(h.Waiting, float32(math.Round(perSecond*12*math.Max(f-0.2, 0))))
@@ -84,7 +86,7 @@ func Later(h *model.History, i int) *model.History {
 	for _, t := range []*model.Track{&out.TTFT, &out.TPOT, &out.ITL} {
 		t.P50, t.P95, t.LoP95, t.HiP95 = turn(t.P50), turn(t.P95), turn(t.LoP95), turn(t.HiP95)
 	}
-	for _, v := range []*[]float32{&out.Requests, &out.Output, &out.Running, &out.Waiting, &out.KV} {
+	for _, v := range []*[]float32{&out.Goodput, &out.Requests, &out.Output, &out.Running, &out.Waiting, &out.KV} {
 		*v = turn(*v)
 	}
 	return &out

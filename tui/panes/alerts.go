@@ -1,0 +1,363 @@
+package panes
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"slotop/model"
+	"slotop/model/unit"
+	"slotop/themes"
+	"slotop/tui/layout"
+)
+
+// Alerts is every alert that is not inactive, most urgent first, what cannot be
+// evaluated, the budgets, and what happened before.
+type Alerts struct{}
+
+// Name names the pane.
+func (Alerts) Name() string { return "alerts" }
+
+// Want takes all the room there is.
+func (Alerts) Want(*model.Frame, int, Look) layout.Want {
+	return layout.Want{Min: 3, Ideal: 20, Max: math.MaxInt16}
+}
+
+// Render draws the lines around the cursor; View.Scroll goes on from there.
+func (Alerts) Render(f *model.Frame, size layout.Size, look Look) string {
+	s, at := alertLines(f, size.W, look)
+	return scrolled(s.out, toCursor(s.out, at, size)+look.View.Scroll, size, look)
+}
+
+// Scroll is how far the page can be scrolled beyond its cursor.
+func (Alerts) Scroll(f *model.Frame, size layout.Size, look Look) int {
+	s, at := alertLines(f, size.W, look)
+	return max(scrollable(len(s.out), size)-toCursor(s.out, at, size), 0)
+}
+
+// toCursor is how far a page must be scrolled to show all lines up to at.
+func toCursor(all []string, at int, size layout.Size) int {
+	if scrollable(len(all), size) == 0 {
+		return 0
+	}
+	return max(at-(size.H-2), 0)
+}
+
+// alertLines is the whole page, and the last line of the alert under the cursor.
+func alertLines(f *model.Frame, w int, look Look) (s *sheet, at int) {
+	s = &sheet{w: w, look: look}
+	s.out = append(s.out, look.rule(w, alertTitle(f, look), say(1, themes.Muted, "times are UTC")))
+	under := AlertUnder(f, look.View)
+	for i := range f.Alerts {
+		a := &f.Alerts[i]
+		s.alert(f, a, under != nil && a.ID == under.ID)
+		if a == under {
+			at = len(s.out) - 1
+		}
+	}
+	if len(f.Alerts) == 0 {
+		s.text(indent, themes.Muted, noAlert(f))
+	}
+	s.unjudged(f)
+	s.budgets(f)
+	s.log(f, f.AlertLog)
+	return s, at
+}
+
+// alertTitle counts the alerts by state.
+func alertTitle(f *model.Frame, look Look) []seg {
+	counts := map[alertLook]int{}
+	for i := range f.Alerts {
+		counts[alertLookOf(&f.Alerts[i])]++
+	}
+	title := []seg{{themes.Strong, "ALERTS"}}
+	for _, a := range alertLooks {
+		if n := counts[a]; n > 0 {
+			title = append(title, seg{themes.Text, "  "}, seg{a.role, look.pick(a.mark, a.ascii) + fmt.Sprintf(" %d %s", n, a.word)})
+		}
+	}
+	return title
+}
+
+// noAlert says what an empty list stands for.
+func noAlert(f *model.Frame) string {
+	text := "no alert"
+	if f.Rules > 0 {
+		text += "; " + plural(f.Rules, "rule") + verb(f.Rules, " watches ", " watch ") + plural(len(f.Workflows), "workflow")
+	}
+	if n := len(f.Unjudged); n > 0 {
+		text += fmt.Sprintf("; %d cannot be evaluated", n)
+	}
+	return text
+}
+
+func verb(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// alertLook is how a group of alerts shows: a mark and a word.
+type alertLook struct {
+	mark, ascii, word string
+	role              themes.Role
+}
+
+// alertLooks lists them, most urgent first.
+var alertLooks = [...]alertLook{
+	{"▲", "!", "firing", themes.Breach},
+	{"△", "^", "warning", themes.Warn},
+	{"◆", "*", "noted", themes.Text},
+	{"◇", "~", "pending", themes.Warn},
+	{"?", "?", "unknown", themes.Muted},
+	{"✓", "v", "resolved", themes.OK},
+}
+
+func alertLookOf(a *model.AlertView) alertLook {
+	switch {
+	case a.State == model.AlertFiring && a.Severity == model.Page:
+		return alertLooks[0]
+	case a.State == model.AlertFiring && a.Severity == model.Warn:
+		return alertLooks[1]
+	case a.State == model.AlertFiring:
+		return alertLooks[2]
+	case a.State == model.AlertPending:
+		return alertLooks[3]
+	case a.State == model.AlertResolved:
+		return alertLooks[5]
+	default:
+		return alertLooks[4]
+	}
+}
+
+// subject is whom an alert is about: a workflow, a target, or nobody alone.
+func subject(workflow, target model.Text, members []string) string {
+	switch {
+	case workflow != "":
+		return string(workflow)
+	case target != "" && len(members) < 2:
+		return string(target)
+	default:
+		return ""
+	}
+}
+
+// alertHead is an alert in one line: its mark, whom it is about and what is so.
+func alertHead(a *model.AlertView, look Look) []seg {
+	k := alertLookOf(a)
+	segs := []seg{{k.role, look.pick(k.mark, k.ascii) + " "}}
+	if a.State == model.AlertPending {
+		segs = append(segs, seg{k.role, k.word + ": "})
+	}
+	if name := subject(a.Workflow, a.Target, a.Members); name != "" && !strings.HasPrefix(a.Text, name) {
+		segs = append(segs, seg{themes.Strong, look.foreign(name, 24)}, seg{themes.Text, ": "})
+	}
+	segs = append(segs, seg{themes.Text, look.sentence(a.Text, maxProse)})
+	if a.Stale {
+		segs = append(segs, seg{themes.Muted, ", nothing new known"})
+	}
+	return segs
+}
+
+// alert writes an alert: what it is and since when, its sentence, its numbers.
+func (s *sheet) alert(f *model.Frame, a *model.AlertView, cursor bool) {
+	k := alertLookOf(a)
+	name, role := themes.Strong, k.role
+	if a.Acknowledged || a.State == model.AlertResolved {
+		name = themes.Text
+	}
+	head := part{segs: []seg{{role, s.look.pick(k.mark, k.ascii) + " " + string(a.State)}}}
+	who := part{segs: []seg{{themes.Muted, string(a.Severity) + " "}}}
+	if about := subject(a.Workflow, a.Target, a.Members); about != "" {
+		who.segs = append(who.segs, seg{name, s.look.foreign(about, 30)}, seg{themes.Text, " "})
+	}
+	who.segs = append(who.segs, seg{themes.Text, s.look.foreign(a.Rule, 24)})
+	l := s.look.line(s.w - 1)
+	if cursor {
+		l.put(themes.Cursor, s.look.pick("▸", ">"))
+	}
+	left := []part{head, who}
+	if a.Acknowledged {
+		left = append(left, say(1, themes.Muted, "acknowledged"))
+	}
+	if s.w < narrow {
+		s.out = append(s.out, l.pad(1).parts(2, left...).String())
+		s.spread("", indent, s.times(f, a))
+	} else {
+		s.out = append(s.out, l.pad(1).ends(2, left, s.times(f, a)).String())
+	}
+	s.text(indent, themes.Text, a.Text)
+	rest := s.remarks(f, a)
+	if n := len(a.Members); n > 1 {
+		rest = append(rest, say(0, themes.Text, plural(n, "target")+": enter lists them"))
+	}
+	s.spread("", indent, rest)
+}
+
+// times is when an alert began, fired and was resolved. Where room is short the
+// last step is enough.
+func (s *sheet) times(f *model.Frame, a *model.AlertView) []part {
+	var out []part
+	drop := 3
+	for _, t := range []struct {
+		word string
+		at   model.Instant
+	}{{"since", a.Since}, {"fired", a.FiredAt}, {"resolved", a.ResolvedAt}} {
+		if t.at.IsZero() {
+			continue
+		}
+		out = append(out, part{[]seg{{themes.Muted, t.word + " "}, {themes.Text, when(t.at, f.At)}}, drop})
+		drop--
+	}
+	return out
+}
+
+// when is a time of day, with the date where it is not today's.
+func when(i, now model.Instant) string {
+	if y, m, d := i.Wall.UTC().Date(); i.IsZero() || now.Wall.UTC().Truncate(24*time.Hour).Equal(time.Date(y, m, d, 0, 0, 0, 0, time.UTC)) {
+		return hms(i)
+	}
+	return i.Wall.UTC().Format("01-02 15:04:05")
+}
+
+// remarks is an alert's numbers, and what else there is to know of it.
+func (s *sheet) remarks(f *model.Frame, a *model.AlertView) []part {
+	var out []part
+	number := func(label string, r model.Reading) {
+		if v, ok := r.Get(); ok {
+			out = append(out, part{segs: []seg{{themes.Muted, label + " "}, {themes.Text, unit.Number(v)}}})
+		}
+	}
+	now := "now"
+	if a.Stale || a.State == model.AlertUnknown || a.State == model.AlertResolved {
+		now = "last"
+	}
+	number(now, a.Value)
+	number("worst", a.Peak)
+	number("limit", a.Limit)
+	if a.Times > 1 {
+		out = append(out, say(0, themes.Text, fmt.Sprintf("fired %d times", a.Times)))
+	}
+	if a.Stale {
+		out = append(out, say(0, themes.Warn, "nothing new known since "+when(a.LastAt, f.At)))
+	}
+	if a.Cause != "" {
+		out = append(out, part{segs: []seg{{themes.Muted, "because: "}, {themes.Text, s.look.sentence(causeText(f, a), max(s.w-indent-10, 20))}}})
+	}
+	return out
+}
+
+// causeText is the sentence of the alert that explains another one.
+func causeText(f *model.Frame, a *model.AlertView) string {
+	for i := range f.Alerts {
+		if c := &f.Alerts[i]; c.ID == model.AlertID(a.Cause) {
+			return c.Text
+		}
+	}
+	return string(a.Cause)
+}
+
+// unjudged lists the rules and objectives that cannot be evaluated, and why.
+func (s *sheet) unjudged(f *model.Frame) {
+	if len(f.Unjudged) == 0 {
+		return
+	}
+	s.rule("CANNOT EVALUATE", say(1, themes.Muted, fmt.Sprintf("%d of the rules and objectives", len(f.Unjudged))))
+	for i := range f.Unjudged[:min(len(f.Unjudged), maxListed)] {
+		u := &f.Unjudged[i]
+		l := s.look.line(s.w).pad(indent)
+		for _, name := range []string{string(u.Workflow), string(u.Target)} {
+			if name != "" {
+				l.put(themes.Strong, s.look.foreign(name, 30)).pad(l.w + 1)
+			}
+		}
+		s.out = append(s.out, l.put(themes.Text, s.look.foreign(u.Rule, 24)).String())
+		s.text(indent+2, themes.Muted, u.Why)
+	}
+	s.more(len(f.Unjudged) - maxListed)
+}
+
+// maxListed bounds a list of things of which there may be thousands.
+const maxListed = 50
+
+// more says how many entries of a list are not shown.
+func (s *sheet) more(n int) {
+	if n > 0 {
+		s.out = append(s.out, s.look.line(s.w).pad(indent).put(themes.Muted, fmt.Sprintf("+ %d more", n)).String())
+	}
+}
+
+// log lists the steps of alerts, newest first.
+func (s *sheet) log(f *model.Frame, events []model.AlertEvent) {
+	if len(events) == 0 {
+		return
+	}
+	s.rule("LOG", say(1, themes.Muted, "newest first"))
+	for i := range events {
+		e := &events[i]
+		k := alertLookOf(&model.AlertView{State: e.State, Severity: e.Severity})
+		l := s.look.line(s.w).pad(indent).put(themes.Muted, when(e.At, f.At)).pad(indent+10).
+			put(k.role, s.look.pick(k.mark, k.ascii)+" "+string(e.State)).pad(indent + 21)
+		if about := subject(e.Workflow, e.Target, nil); about != "" {
+			l.put(themes.Strong, s.look.foreign(about, 24)).pad(l.w + 1)
+		}
+		if e.Times > 1 {
+			l.put(themes.Warn, fmt.Sprintf("%d times ", e.Times))
+		}
+		s.out = append(s.out, l.put(themes.Text, s.look.sentence(e.Text, maxProse)).String())
+	}
+}
+
+// AlertOrder lists the alerts as the screen shows them.
+func AlertOrder(f *model.Frame) []model.AlertID {
+	ids := make([]model.AlertID, len(f.Alerts))
+	for i := range f.Alerts {
+		ids[i] = f.Alerts[i].ID
+	}
+	return ids
+}
+
+// AlertUnder is the alert under the cursor, the first without a choice, nil when
+// there is none.
+func AlertUnder(f *model.Frame, v View) *model.AlertView {
+	i := slices.IndexFunc(f.Alerts, func(a model.AlertView) bool { return a.ID == v.Alert })
+	if i < 0 {
+		i = 0
+	}
+	if i >= len(f.Alerts) {
+		return nil
+	}
+	return &f.Alerts[i]
+}
+
+// AlertText is an alert in one plain sentence: whom it is about and what is so. It
+// is as foreign as its parts.
+func AlertText(a *model.AlertView) string {
+	if name := subject(a.Workflow, a.Target, a.Members); name != "" && !strings.HasPrefix(a.Text, name) {
+		return name + ": " + a.Text
+	}
+	return a.Text
+}
+
+// Rings reports whether an alert is worth a bell: a page, or one that speaks for
+// several targets at once.
+func Rings(a *model.AlertView) bool { return a.Severity == model.Page || len(a.Members) > 1 }
+
+// back is the line of a recovery.
+func back(a *model.AlertView, look Look) part {
+	k := alertLooks[5]
+	began := a.FiredAt
+	if began.IsZero() {
+		began = a.Since
+	}
+	after := look.span(a.ResolvedAt.Sub(began).Truncate(time.Second))
+	if n := len(a.Members); n > 1 {
+		return part{segs: []seg{{k.role, look.pick(k.mark, k.ascii) + " "}, {themes.Text, fmt.Sprintf("%d back after %s: ", n, after)}, {themes.Muted, look.sentence(a.Text, maxProse)}}}
+	}
+	segs := alertHead(a, look)
+	segs[0] = seg{k.role, look.pick(k.mark, k.ascii) + " resolved after " + after + ": "}
+	return part{segs: segs}
+}
