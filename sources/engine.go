@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"sync"
@@ -37,15 +38,35 @@ const (
 	processStarted = "Process-Start-Time-Unix" // llama.cpp's header
 )
 
-// engine scrapes one metrics page.
-type engine struct {
+// asked is an HTTP server with what is asked of it, and under which keys.
+type asked struct {
 	client  *http.Client
 	request *http.Request // template, context apart
-	page    *page
 	sent    *sent
-	limit   int
-	guess   bool // the path is ours and no other was tried yet
-	drains  bool // what was read last costs the server something
+}
+
+// newAsked prepares to ask for an address. User and password leave it: they are
+// sent as a header by the client, and are never part of an address again.
+func newAsked(spec Spec, u *url.URL) (*asked, error) {
+	client, err := newClient(spec.Options, u.User)
+	if err != nil {
+		return nil, usage(spec.Address, "its HTTP settings do not work", excerpt(err.Error()))
+	}
+	u.User = nil
+	request, err := http.NewRequest(http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, usage(spec.Address, "not an address", forms)
+	}
+	return &asked{client, request, newSent(u, tokenSecrets(spec.Options)...)}, nil
+}
+
+// engine scrapes one metrics page.
+type engine struct {
+	*asked
+	page   *page
+	limit  int
+	guess  bool // the path is ours and no other was tried yet
+	drains bool // what was read last costs the server something
 }
 
 var _ Source = (*engine)(nil)
@@ -55,28 +76,21 @@ func openEngine(_ context.Context, spec Spec) ([]Opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	client, err := newClient(spec.Options, u.User)
+	asked, err := newAsked(spec, u)
 	if err != nil {
-		return nil, usage(spec.Address, "its HTTP settings do not work", excerpt(err.Error()))
-	}
-	u.User = nil // sent as a header by the client, never part of an address again
-	target := model.Target{ID: targetID(u), Name: u.Host, Kind: "engine"}
-	request, err := http.NewRequest(http.MethodGet, u.String(), nil)
-	if err != nil {
-		return nil, usage(spec.Address, "not an address", forms)
+		return nil, err
 	}
 	// Never OpenMetrics: some python clients then write names that no dialect has.
-	request.Header.Set("Accept", "text/plain;version=0.0.4")
-	request.Header.Set("Accept-Encoding", "gzip")
-	page, sent := newPage(spec.Options), newSent(u, tokenSecrets(spec.Options)...)
-	page.sent = sent
+	asked.request.Header.Set("Accept", "text/plain;version=0.0.4")
+	asked.request.Header.Set("Accept-Encoding", "gzip")
+	page := newPage(spec.Options)
+	page.sent = asked.sent
+	target := model.Target{ID: targetID(u), Name: u.Host, Kind: "engine"}
 	return []Opened{{Target: target, Source: &engine{
-		client:  client,
-		request: request,
-		page:    page,
-		sent:    sent,
-		limit:   bodyLimit(spec.Options),
-		guess:   !given,
+		asked: asked,
+		page:  page,
+		limit: bodyLimit(spec.Options),
+		guess: !given,
 	}}}, nil
 }
 
@@ -144,7 +158,10 @@ func (e *engine) scrape(ctx context.Context, request *http.Request) (model.Batch
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return model.Batch{}, answerFault(response, e.sent)
+		return model.Batch{}, answerFault(response, e.sent, e.missing())
+	}
+	if isEventStream(response) {
+		return model.Batch{}, &FaultError{model.NotMetrics, "a stream of events, not a metrics page: write events+ before its address"}
 	}
 	buf := bodies.Get().(*[]byte)
 	defer func() {
@@ -159,6 +176,14 @@ func (e *engine) scrape(ctx context.Context, request *http.Request) (model.Batch
 	batch, err := e.page.read(ctx, *buf, startOf(response))
 	e.drains = err != nil && hintOf(*buf).drains
 	return batch, err
+}
+
+// missing says what to do where the address has no page.
+func (e *engine) missing() string {
+	if e.page.onlyStats {
+		return otherPath
+	}
+	return notEnabled
 }
 
 // startOf is the process start time that a server states beside its page.

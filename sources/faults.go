@@ -21,6 +21,9 @@ const switches = "vLLM: start without --disable-log-stats; SGLang: --enable-metr
 	"TensorRT-LLM: /prometheus/metrics with return_perf_metrics: true; Triton: port 8002; Dynamo workers: DYN_SYSTEM_PORT; TGI: /metrics on its own port"
 
 const (
+	notEnabled = "metrics not enabled or other path (" + switches + ")"
+	otherPath  = "no such path: give the whole address, as the gateway's documentation has it"
+
 	needsKey = "set authorization or basic_auth for it in the configuration, or user:password@ in its address"
 	trustIt  = "name its CA in tls_config.ca_file, or accept any certificate with tls_config.insecure_skip_verify"
 )
@@ -156,7 +159,8 @@ func bodyFault(err error, n int, sent *sent) error {
 }
 
 // answerFault is what a status other than 200 means for someone who wants a page.
-func answerFault(response *http.Response, sent *sent) error {
+// Missing says what to do where there is none.
+func answerFault(response *http.Response, sent *sent, missing string) error {
 	body := errorBody(response)
 	code := response.StatusCode
 	status := fmt.Sprintf("%d at %s", code, sent.excerpt(response.Request.URL.Path))
@@ -172,7 +176,7 @@ func answerFault(response *http.Response, sent *sent) error {
 		}
 		return &FaultError{kind, fmt.Sprintf("%d: needs a key: %s", code, needsKey)}
 	case model.NotFound:
-		return &FaultError{kind, status + ": metrics not enabled or other path (" + switches + ")"}
+		return &FaultError{kind, status + ": " + missing}
 	case model.NotMetrics:
 		return &FaultError{kind, status + ": an answer without a page"}
 	default:

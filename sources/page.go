@@ -1,6 +1,7 @@
 package sources
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,9 @@ type page struct {
 	scanner  *expo.Scanner
 	sent     *sent // what must not be quoted; nil for a page that nobody asked for with a key
 
+	stats     *stats // for a gateway's stats document in place of a page
+	onlyStats bool   // anything else is a fault
+
 	stale      bool          // plan and starts do not know all series of the last page
 	generation int           // of the scanner's page that plan and starts were made for
 	plan       *dialect.Plan // nil while no dialect claims the page
@@ -35,13 +39,26 @@ type page struct {
 }
 
 func newPage(opt Options) *page {
-	return &page{dialects: opt.Dialects, scanner: opt.lines.NewScanner(opt.Limits), started: math.NaN()}
+	return &page{
+		dialects: opt.Dialects, scanner: opt.lines.NewScanner(opt.Limits),
+		stats: newStats(opt.Keep), started: math.NaN(),
+	}
 }
 
 // read is one poll's page. started is the process start time in Unix seconds
 // where it came beside the page, else NaN. Each of its steps takes time in
 // proportion to the page, and between them it looks whether anybody still waits.
 func (p *page) read(ctx context.Context, body []byte, started float64) (model.Batch, error) {
+	if p.onlyStats || startsObject(body) {
+		batch, err := p.stats.read(body)
+		if !errors.Is(err, errNoStats) {
+			return batch, err
+		}
+		if p.onlyStats {
+			clear(body)
+			return batch, &FaultError{model.NotMetrics, "not a stats document: no JSON object with the schema " + statsSchema + "1: check the path"}
+		}
+	}
 	scanned, err := p.scanner.Scan(body)
 	if err != nil {
 		return model.Batch{}, p.fault(err, body)
@@ -72,6 +89,12 @@ func (p *page) read(ctx context.Context, body []byte, started float64) (model.Ba
 		FirstBad: p.badLines(scanned),
 		Dropped:  scanned.Dropped,
 	}, nil
+}
+
+// startsObject reports whether a body may be a JSON object.
+func startsObject(body []byte) bool {
+	body = bytes.TrimLeft(body[:min(len(body), hintWithin)], " \t\r\n")
+	return len(body) > 0 && body[0] == '{'
 }
 
 // compile looks names up again. That is only needed when series appeared: an

@@ -14,7 +14,7 @@ import (
 type PlayOptions struct {
 	Every time.Duration // between two polls; 0 for DefaultEvery
 	For   time.Duration // the last poll is at For; 0 plays until every source has ended
-	Start time.Time     // wall time of the first poll; zero for Epoch
+	Start time.Time     // wall time of the first poll; zero where the first Dated source begins, else Epoch
 }
 
 // Epoch is the wall time at which virtual time starts. Saved pages do not tell
@@ -52,7 +52,7 @@ func Play(ctx context.Context, targets []Opened, opt PlayOptions, emit func(mode
 		opt.Every = DefaultEvery
 	}
 	if opt.Start.IsZero() {
-		opt.Start = Epoch
+		opt.Start = begins(targets)
 	}
 	ended := make([]bool, len(targets))
 	at := model.Instant{Wall: opt.Start}
@@ -64,6 +64,9 @@ func Play(ctx context.Context, targets []Opened, opt PlayOptions, emit func(mode
 		for i, t := range targets {
 			if ended[i] {
 				continue
+			}
+			if d, ok := t.Source.(Dated); ok {
+				d.Until(at.Wall)
 			}
 			batch, err := pollOnce(ctx, t.Source, at.Mono)
 			if ctx.Err() != nil {
@@ -86,6 +89,20 @@ func Play(ctx context.Context, targets []Opened, opt PlayOptions, emit func(mode
 		emit(model.Input{At: at})
 	}
 	return nil
+}
+
+// begins is the earliest date of what is played.
+func begins(targets []Opened) time.Time {
+	first := Epoch
+	found := false
+	for _, t := range targets {
+		d, ok := t.Source.(Dated)
+		if !ok || d.Begins().IsZero() || found && !d.Begins().Before(first) {
+			continue
+		}
+		first, found = d.Begins(), true
+	}
+	return first
 }
 
 // pollOnce polls a source that may have a time of its own. A panic in it is

@@ -1,6 +1,7 @@
 package sources
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +19,7 @@ import (
 
 var pagesKind = Kind{
 	Name:    "pages",
-	Doc:     "saved metrics pages, one poll each; a directory's *.prom files in name order",
+	Doc:     "saved metrics pages or stats documents, one poll each; a directory's *.prom files in name order",
 	Example: "captures/monday/",
 	Match:   exists,
 	Open:    openPages,
@@ -71,7 +72,24 @@ func openPages(_ context.Context, spec Spec) ([]Opened, error) {
 			return nil, usage(f, irregular.What+", not a regular file", "save its content to one")
 		}
 	}
-	return []Opened{openRow(spec.Options, filepath.Clean(spec.Address), rowName(files), files)}, nil
+	row := openRow(spec.Options, filepath.Clean(spec.Address), rowName(files), files)
+	if holdsStats(spec.Address) {
+		row.Target.Kind = gatewayTarget
+	}
+	return []Opened{row}, nil
+}
+
+// holdsStats reports whether a file looks like a stats document at its start.
+func holdsStats(path string) bool {
+	f, err := OpenFile(path)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = f.Close() }()
+	head := make([]byte, hintWithin)
+	defer clear(head)
+	n, _ := io.ReadFull(f, head)
+	return startsObject(head[:n]) && bytes.Contains(head[:n], []byte(statsSchema))
 }
 
 func openRow(opt Options, id, name string, files []string) Opened {

@@ -13,7 +13,11 @@ import (
 // Source reads one target.
 //
 // Poll reads it once. It starts no goroutine and keeps no history; it may keep
-// what makes the next poll cheap. The batch it returns needs neither Target nor
+// what makes the next poll cheap. The exception is a source that is spoken to
+// without asking, such as a stream of events: it may have one goroutine that
+// reads from its connection, into a bounded buffer that the polls empty. Close
+// ends it and waits for it, a panic in it is that source's failure, and it reads
+// no clock. The batch it returns needs neither Target nor
 // Took nor Fault: the scheduler fills them. An error means that nothing was
 // read; a *FaultError says which word describes it, anything else counts as
 // malformed. io.EOF means that the source has no more polls to give.
@@ -28,6 +32,14 @@ type Source interface {
 // happens until then is the poll's work, which its context can end.
 type Advancer interface {
 	Advance(to time.Duration)
+}
+
+// Dated is a source that plays the past with the dates it happened on, such as a
+// file of events. Play begins where the earliest begins, and says before each
+// poll up to which date it goes.
+type Dated interface {
+	Begins() time.Time // zero where nothing happened
+	Until(date time.Time)
 }
 
 // Spec is one target as the user gave it, with the settings that apply to it.
@@ -52,7 +64,7 @@ type Kind struct {
 type Opened struct {
 	Target model.Target
 	Source Source
-	Saved  bool // pages read before: Play them, there is nothing to wait for
+	Saved  bool // the past, such as saved pages: Play it, there is nothing to wait for
 }
 
 // FaultError is an error that knows the fault's word.

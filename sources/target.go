@@ -22,6 +22,13 @@ type Options struct {
 	Limits   expo.Limits              // of one page; zero for the defaults
 	Version  string                   // of slotop, for the User-Agent
 
+	// Keep names the labels that workflows match on: samples and requests carry
+	// them under their own names, and all others are dropped.
+	Keep []string
+	// Follow: a file of events is watched as it grows. Otherwise it is played from
+	// its first event to its last.
+	Follow bool
+
 	lines *expo.Lines // shared by the targets that are opened together
 }
 
@@ -52,7 +59,7 @@ func Resolve(ctx context.Context, args []string, opt Options) ([]Opened, error) 
 	var specs []Spec
 	for _, arg := range args {
 		row := len(specs) - 1
-		if isPage(arg) && row >= 0 && isPage(specs[row].Address) {
+		if isPage(arg) && row >= 0 && isPage(specs[row].Address) && holdsStats(arg) == holdsStats(specs[row].Address) {
 			specs[row].More = append(specs[row].More, arg)
 			continue
 		}
@@ -150,7 +157,7 @@ func settle(opened []Opened) error {
 		}
 	}
 	if saved != "" && live != "" {
-		return usage(string(saved), "saved pages play on their own clock and cannot stand beside live targets", "run slotop once for each")
+		return usage(string(saved), "what is saved plays on its own clock and cannot stand beside live targets", "run slotop once for each")
 	}
 	nameApart(opened)
 	return nil
@@ -177,11 +184,11 @@ func nameApart(opened []Opened) {
 
 // laterSchemes are target forms with a meaning that this version cannot read.
 var laterSchemes = []string{
-	"prom+http", "prom+https", "stats+http", "stats+https",
-	"events", "events+http", "events+https", "nvml", "openai+http", "openai+https",
+	"prom+http", "prom+https", "nvml", "openai+http", "openai+https",
 }
 
-const forms = "give host:port, http(s)://host/path, saved pages, a directory of them, FILE.tape or demo"
+const forms = "give host:port, http(s)://host/path, stats+http(s)://host/path, events:FILE, events+http(s)://host/path, " +
+	"saved pages, a directory of them, FILE.tape or demo"
 
 // notATarget says why no kind matches an argument, as far as its form tells.
 func notATarget(arg string) *UsageError {

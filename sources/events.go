@@ -1,0 +1,78 @@
+package sources
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+
+	"slotop/model"
+)
+
+// Reports of single requests come as the schema llm-gateway-events/1: JSON lines
+// in a file that grows, on standard input or over HTTP, or server-sent events.
+// Each message is the whole known state of one request at one moment:
+//
+//	{"v":1, "seq":18201, "at":"2026-08-01T12:00:02.511Z", "id":"r-1", "phase":"done",
+//	 "workflow":"chat", "model":"llama-70b", "model_version":"r3", "instance":"vllm-2",
+//	 "stream":true, "queued_at":…, "admitted_at":…, "context_ready_at":…,
+//	 "first_token_at":…, "first_answer_at":…, "completed_at":…, "input_tokens":1834,
+//	 "cached_input_tokens":1024, "output_tokens":107, "output_chunks":96,
+//	 "outcome":"completed", "reason":"", "status":200, "attempt":1, "retries":0,
+//	 "labels":{"team":"shop"}}
+//
+// Only v, id, at and phase are required; what is missing or null is unknown. A
+// load generator adds scheduled_at, when it meant to send the request; where
+// every attempt is a request of its own, retry_of is the id of the one before.
+// Beside requests a stream may say {"v":1, "gateway":{"name":…}, "epoch":…}
+// (hello: another epoch is another numbering) and {"v":1, "dropped":4,
+// "from_seq":…, "to_seq":…} (gap: the reporter lost events), as events of these
+// names where they are server-sent.
+//
+// Fields are read by name, all others passed over: no text of a prompt or an
+// answer is kept. Labels are kept where a workflow matches on them. The built-in
+// simulator writes such a file (sim.Gateway).
+var eventsKind = Kind{
+	Name:    eventsScheme,
+	Doc:     "reports of single requests: JSON lines or server-sent events from a file that grows, standard input (-) or HTTP(S)",
+	Example: "events:requests.jsonl",
+	Match:   isEvents,
+	Open:    openEvents,
+}
+
+const (
+	eventsScheme = "events"
+	eventsForm   = "write events:FILE, events:- for standard input, or events+http(s)://HOST:PORT/PATH"
+)
+
+func isEvents(arg string) bool {
+	scheme, _, found := strings.Cut(arg, ":")
+	return found && (scheme == eventsScheme || scheme == eventsScheme+"+http" || scheme == eventsScheme+"+https")
+}
+
+func openEvents(_ context.Context, spec Spec) ([]Opened, error) {
+	scheme, rest, _ := strings.Cut(spec.Address, ":")
+	switch {
+	case scheme != eventsScheme:
+		return openEventStream(spec)
+	case rest == "-":
+		return openEventInput(spec)
+	case rest == "":
+		return nil, usage(spec.Address, "no file", eventsForm)
+	case isDir(rest):
+		return nil, usage(spec.Address, "a directory", "name the file in it: "+eventsForm)
+	}
+	target := model.Target{
+		ID: model.TargetID(eventsScheme + ":" + filepath.ToSlash(filepath.Clean(rest))), Name: filepath.Base(rest), Kind: gatewayTarget,
+	}
+	if spec.Options.Follow {
+		return []Opened{{Target: target, Source: newFollowed(rest, spec.Options.Keep)}}, nil
+	}
+	source, err := newPlayed(rest, spec.Options.Keep)
+	if err != nil {
+		return nil, usage(spec.Address, excerpt(err.Error()), "check the path")
+	}
+	return []Opened{{Target: target, Source: source, Saved: true}}, nil
+}
+
+// gatewayTarget is the kind of a target that stands before engines.
+const gatewayTarget = "gateway"
