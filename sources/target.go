@@ -84,27 +84,62 @@ func Open(ctx context.Context, specs []Spec) ([]Opened, error) {
 }
 
 func openAll(ctx context.Context, specs []Spec) ([]Opened, error) {
-	var builtin *dialect.Set // built once, and only where it is needed
+	var sets dialects
 	lines := &expo.Lines{}
 	var opened []Opened
 	var errs []error
 	for _, spec := range specs {
-		if spec.Options.Dialects == nil {
-			if builtin == nil {
-				set, err := dialect.Builtin()
-				if err != nil {
-					return opened, fmt.Errorf("load the engine dialects: %w", err)
-				}
-				builtin = set
-			}
-			spec.Options.Dialects = builtin
+		set, err := sets.of(spec.Options)
+		if err != nil {
+			return opened, fmt.Errorf("load the engine dialects: %w", err)
 		}
-		spec.Options.lines = lines
+		spec.Options.Dialects, spec.Options.lines = set, lines
 		got, err := open(ctx, spec)
 		opened = append(opened, got...)
 		errs = append(errs, err)
 	}
 	return opened, errors.Join(errs...)
+}
+
+// dialects are the sets in use: targets that share one are read alike, which is
+// worked out once for all of them.
+type dialects struct {
+	builtin *dialect.Set // made once, and only where it is needed
+	keeping map[keeping]*dialect.Set
+}
+
+type keeping struct {
+	set  *dialect.Set
+	keep string
+}
+
+// of is the set for a target, which keeps the labels that it should.
+func (d *dialects) of(opt Options) (*dialect.Set, error) {
+	set := opt.Dialects
+	if set == nil && d.builtin == nil {
+		var err error
+		if d.builtin, err = dialect.Builtin(); err != nil {
+			return nil, err
+		}
+	}
+	if set == nil {
+		set = d.builtin
+	}
+	if len(opt.Keep) == 0 {
+		return set, nil
+	}
+	which := keeping{set, strings.Join(opt.Keep, "\xff")}
+	if kept := d.keeping[which]; kept != nil {
+		return kept, nil
+	}
+	kept, err := set.Keeping(opt.Keep)
+	if err == nil {
+		if d.keeping == nil {
+			d.keeping = map[keeping]*dialect.Set{}
+		}
+		d.keeping[which] = kept
+	}
+	return kept, err
 }
 
 func open(ctx context.Context, spec Spec) ([]Opened, error) {

@@ -75,10 +75,21 @@ func (b *builder) chosen(rows []int) []int {
 }
 
 // key is what tells samples of one signal apart.
-type key struct{ model, engine, reason string }
+type key struct {
+	model, engine, reason string
+	workflow, adapter     string
+	kept                  model.LabelSet
+}
 
 func (k key) labels() model.LabelSet {
-	return model.Labels(model.LabelModel, k.model, model.LabelEngine, k.engine, model.LabelReason, k.reason)
+	pairs := []string{
+		model.LabelModel, k.model, model.LabelEngine, k.engine, model.LabelReason, k.reason,
+		model.LabelWorkflow, k.workflow, model.LabelAdapter, k.adapter,
+	}
+	for name, value := range k.kept.All {
+		pairs = append(pairs, name, value)
+	}
+	return model.Labels(pairs...)
 }
 
 // place says where a series belongs: to which sample, to which part of it, and
@@ -102,6 +113,8 @@ func (b *builder) place(i int) (k key, part string, rank int) {
 	if b.signal == model.Finished {
 		k.reason = b.reason(label(labels, names.Reason))
 	}
+	k.workflow, k.adapter = firstOf(labels, names.Workflow), firstOf(labels, names.Adapter)
+	k.kept = b.kept(labels)
 	for _, n := range names.Ranks {
 		v, _ := strconv.Atoi(label(labels, n))
 		rank = rank*maxRanks + min(v, maxRanks-1)
@@ -113,6 +126,15 @@ func (b *builder) place(i int) (k key, part string, rank int) {
 		}
 	}
 	return k, text.String(), rank
+}
+
+// kept are the labels that samples carry under their own names.
+func (b *builder) kept(labels []expo.Label) model.LabelSet {
+	var pairs []string
+	for _, name := range b.d.keep {
+		pairs = append(pairs, name, label(labels, name))
+	}
+	return model.Labels(pairs...)
 }
 
 // repeats reports whether rows that differ in this label alone show one value

@@ -49,7 +49,10 @@
 //	                note says when they disagree
 //	  copies        process copies of one level: the largest is taken
 //	  reason        the finish reason
-//	              Rows that differ in any other label are added up (levels that cannot
+//	  workflow      what a gateway calls the workflow
+//	  adapter       the LoRA adapter
+//	              Rows that differ in any other label, unless a workflow of the
+//	              user's matches on it (Set.Keeping), are added up (levels that cannot
 //	              be added: the largest). A row of such a sum of counters that is gone
 //	              from the page stands still, so that nothing seems to have restarted
 //	lower_models  compare model names in lower case

@@ -32,6 +32,7 @@ type Dialect struct {
 	detect      condition
 	versions    []version
 	labels      labelNames
+	keep        []string // labels that samples carry under their own names
 	lowerModels bool
 	only        matchers
 	reasons     map[string]string // exposed to canonical
@@ -48,6 +49,33 @@ func Builtin() (*Set, error) {
 		return nil, fmt.Errorf("load built-in dialects: %w", err)
 	}
 	return s, nil
+}
+
+// Keeping is a set of the same dialects whose samples also carry the labels with
+// the given names, as the page has them: series that differ in one of them stay
+// apart. Names that have a meaning of their own (model, engine, reason, workflow,
+// adapter, le) and the labels of rows that repeat one another are never kept.
+func (s *Set) Keeping(names []string) (*Set, error) {
+	kept := &Set{specs: s.specs}
+	var err error
+	if kept.dialects, err = resolveAll(s.specs); err != nil {
+		return nil, err
+	}
+	for _, d := range kept.dialects {
+		d.keep = d.keepable(names)
+	}
+	return kept, nil
+}
+
+// reserved are the labels that have a meaning of their own.
+var reserved = []string{model.LabelModel, model.LabelEngine, model.LabelReason, model.LabelWorkflow, model.LabelAdapter, "le"}
+
+// keepable are the names, each once and in order, of labels that may be kept.
+func (d *Dialect) keepable(names []string) []string {
+	keep := slices.Sorted(slices.Values(names))
+	return slices.DeleteFunc(slices.Compact(keep), func(name string) bool {
+		return slices.Contains(reserved, name) || slices.Contains(d.labels.Ranks, name) || slices.Contains(d.labels.Copies, name)
+	})
 }
 
 // Engines names the engines of the set, in alphabetical order.

@@ -66,6 +66,9 @@ type labelNames struct {
 	Ranks  []string `yaml:"ranks"`
 	Copies []string `yaml:"copies"`
 	Reason string   `yaml:"reason"`
+
+	Workflow string `yaml:"workflow"`
+	Adapter  string `yaml:"adapter"`
 }
 
 // choice tells apart rows of which each request appears in several.
