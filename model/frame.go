@@ -292,6 +292,10 @@ type WorkflowView struct {
 	Budget            *BudgetView     `json:"budget"`
 	Deadline          *DeadlineView   `json:"deadline"` // null for workflows without one
 
+	// Members is how many workflows the row stands for, where it sums those that
+	// have none of their own; else 0.
+	Members int `json:"members"`
+
 	Targets  []string `json:"targets"`
 	Replicas Replicas `json:"replicas"`
 	Missing  []Signal `json:"missing"` // exported by none of its targets

@@ -6,6 +6,7 @@ import (
 
 	"slotop/model"
 	"slotop/model/hist"
+	"slotop/model/slo"
 )
 
 // maxColumns bounds the counters of one target; a page of 32 MiB can hold more
@@ -23,6 +24,7 @@ type key struct {
 type span struct {
 	bounds []float64
 	col    int
+	poured []float64 // of a pool: what its members gained
 }
 
 func (s span) width() int { return len(s.bounds) + 2 }
@@ -45,6 +47,12 @@ type slot struct {
 	seen       int        // the poll that showed it last
 	incomplete bool
 	repaired   bool
+
+	origin slo.Origin // of a pool: where it counts
+	isPool bool       // the common series of many: see crowd.go
+	poured []float64  // its count, of a counter
+	pool   *slot      // of a member: what it is poured into
+	before []float64  // and what it showed last
 }
 
 // columns lays a target's samples out as one row of numbers.
@@ -52,11 +60,12 @@ type columns struct {
 	slots     []*slot
 	index     map[key]*slot
 	width     int
-	order     []*slot // the slots of the last page in page order
-	dropped   int     // samples of this page that have no place
-	changed   bool    // a slot came or went since the workflows were assigned
-	lost      int     // columns of bounds that were given up
-	respanned []span  // histograms that showed other bounds on this page
+	order     []*slot                                                  // the slots of the last page in page order
+	dropped   int                                                      // samples of this page that have no place
+	changed   bool                                                     // a slot came or went since the workflows were assigned
+	lost      int                                                      // columns of bounds that were given up
+	pooled    func(model.LabelSet) (o slo.Origin, row string, ok bool) // where a series that is poured into a common one counts; nil: none is
+	respanned []span                                                   // histograms that showed other bounds on this page
 }
 
 func (c *columns) alloc(n int) (int, bool) {
@@ -99,7 +108,11 @@ func (c *columns) add(k key, kind model.Kind) *slot {
 		engine: k.labels.Get(model.LabelEngine),
 		level:  math.NaN(),
 	}
-	if kind == model.Counter || isLevel(k.signal) {
+	if o, row, ok := c.pools(k.labels); ok {
+		if sl.pool = c.poolFor(sl, o, row); sl.pool == nil {
+			return nil
+		}
+	} else if kind == model.Counter || isLevel(k.signal) {
 		col, ok := c.alloc(1)
 		if !ok {
 			c.dropped++
@@ -114,6 +127,13 @@ func (c *columns) add(k key, kind model.Kind) *slot {
 	c.slots = append(c.slots, sl)
 	c.changed = true
 	return sl
+}
+
+func (c *columns) pools(l model.LabelSet) (o slo.Origin, row string, ok bool) {
+	if c.pooled == nil {
+		return o, "", false
+	}
+	return c.pooled(l)
 }
 
 // outcome is what a sample counts for. Engines count every end of a request as
@@ -256,6 +276,9 @@ const checkGone = 32
 func (c *columns) forget(poll int) (keep []int) {
 	if poll%checkGone != 0 {
 		return nil
+	}
+	if c.pooled != nil {
+		c.dropMembers(poll)
 	}
 	gone, after := 0, c.goneAfter()
 	for _, sl := range c.slots {

@@ -9,12 +9,12 @@ import (
 
 // accumulate adds the page to counters that do not fall with a restart and keeps
 // them as a snapshot. It reports whether a series that is new on this page began
-// with it.
-func (t *target) accumulate(at model.Instant, restarted bool) (born bool) {
+// with it; where the page was grouped anew it did not.
+func (t *target) accumulate(at model.Instant, restarted, whole bool) (born bool) {
 	// A series that appears on a later page started at zero, because servers
 	// create labelled counters at their first event; unless a line of an earlier
 	// page was lost: then it may be as old as any.
-	born = t.good > 1 && (t.clean || restarted)
+	born = whole && t.good > 1 && (t.clean || restarted)
 	for _, sp := range t.cols.respanned {
 		for i := range sp.width() {
 			if v := t.row[sp.col+i]; !restarted && !math.IsNaN(v) {
@@ -26,7 +26,7 @@ func (t *target) accumulate(at model.Instant, restarted bool) (born bool) {
 	t.counters.Adjust(t.row, restarted)
 	t.ring.Grow(t.cols.width, born)
 	for _, sl := range t.cols.slots {
-		if sl.kind == model.Gauge && sl.col >= 0 && sl.seen == t.good {
+		if sl.kind == model.Gauge && sl.col >= 0 && sl.pool == nil && sl.seen == t.good {
 			t.counters.Set(sl.col, sl.level)
 		}
 	}

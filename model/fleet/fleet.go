@@ -151,7 +151,7 @@ func (f *Fleet) onBatch(at model.Instant, b *model.Batch) {
 		t.fail(at, b)
 		return
 	}
-	if t.take(at, b, f.flowOf) {
+	if t.take(at, b, f) {
 		f.mark(t, model.Event{At: at, Kind: "restart", Target: t.spec.Name})
 	}
 	f.onRequests(at, t, b)

@@ -560,10 +560,10 @@ func TestTooManyWorkflowsAreSummedAsOther(t *testing.T) {
 			Labels: model.Labels(model.LabelModel, "m"+string(rune('A'+i%26))+strings.Repeat("x", i/26))})
 	}
 	f := b.round(samples...)
-	if len(f.Workflows) != maxWorkflows+1 {
+	if len(f.Workflows) != crowdRows+1 {
 		t.Errorf("%d workflows", len(f.Workflows))
 	}
-	near(t, "other", workflowNamed(t, f, OtherWorkflow).Requests.Running, 300)
+	near(t, "other", workflowNamed(t, f, OtherWorkflow).Requests.Running, 480)
 }
 
 func TestModelsWithoutLabelAreTheTarget(t *testing.T) {

@@ -32,7 +32,9 @@ func (t *target) measure(window time.Duration) {
 		ty.basis = basis
 	}
 	for _, sl := range t.cols.slots {
-		t.addSlot(sl.share, sl, ok)
+		if sl.pool == nil {
+			t.addSlot(sl.share, sl, ok)
+		}
 	}
 	for _, ty := range t.flows {
 		ty.markAbsent(t.about)

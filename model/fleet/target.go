@@ -36,6 +36,7 @@ type target struct {
 	moved model.Instant // the last poll in which one did, or the first poll
 
 	cols     columns
+	crowd    crowd
 	row      []float64 // the last page's counters as exposed, NaN where it lacks one
 	counters series.Counters
 	clean    bool // every page so far was read whole
@@ -83,7 +84,7 @@ func (t *target) fail(at model.Instant, b *model.Batch) {
 }
 
 // take folds in a page and reports whether the server restarted before it.
-func (t *target) take(at model.Instant, b *model.Batch, flowOf func(slo.Origin) *workflow) bool {
+func (t *target) take(at model.Instant, b *model.Batch, f *Fleet) bool {
 	t.polls++
 	t.good++
 	t.failedInRow, t.fault = 0, nil
@@ -91,13 +92,13 @@ func (t *target) take(at model.Instant, b *model.Batch, flowOf func(slo.Origin) 
 	t.badLines, t.firstBad = b.BadLines, b.FirstBad
 	t.dirty = true
 
-	known := t.cols.width
-	t.row = grown(t.row[:0], known)
-	t.readSamples(b)
+	regrouped := t.group(b, f.promise)
+	t.row = grown(t.row[:0], t.cols.width)
+	t.readSamples(b, t.good == 1 || t.clean && !regrouped)
 	t.refused = b.Dropped + t.cols.dropped
 	restarted := t.restarted(b.Epoch)
 	t.noteMovement(at, restarted)
-	born := t.accumulate(at, restarted)
+	born := t.accumulate(at, restarted, !regrouped)
 	t.noteMarked(born)
 	t.clean = t.clean && b.BadLines == 0 && b.Dropped == 0
 	if keep := t.cols.forget(t.good); keep != nil {
@@ -107,7 +108,7 @@ func (t *target) take(at model.Instant, b *model.Batch, flowOf func(slo.Origin) 
 	}
 	if b.About != t.about || t.cols.changed {
 		t.about, t.cols.changed = b.About, false
-		t.assign(flowOf)
+		t.assign(f.flowOf)
 	}
 	if t.good == 1 {
 		t.busyAt1 = t.busy()
@@ -120,11 +121,37 @@ func (t *target) take(at model.Instant, b *model.Batch, flowOf func(slo.Origin) 
 	return restarted
 }
 
-func (t *target) readSamples(b *model.Batch) {
+// group looks whether the page names too many workflows, and reports whether
+// others have rows than before.
+func (t *target) group(b *model.Batch, promise *slo.Set) bool {
+	if !t.crowd.choose(b, t.good, promise.Names) {
+		return false
+	}
+	t.cols.pooled = nil
+	if t.crowd.named != nil {
+		t.cols.pooled = func(l model.LabelSet) (slo.Origin, string, bool) { return t.pooled(l, promise) }
+	}
+	t.cols.regroup(&t.crowd)
+	return true
+}
+
+// origin is where a series comes from, as far as its labels tell.
+func (t *target) origin(l model.LabelSet) slo.Origin {
+	return slo.Origin{
+		Workflow: l.Get(model.LabelWorkflow), Model: l.Get(model.LabelModel),
+		Adapter: l.Get(model.LabelAdapter), Target: t.spec.Name, Labels: l,
+	}
+}
+
+func (t *target) readSamples(b *model.Batch, born bool) {
 	t.cols.dropped = 0
 	for i := range b.Samples {
 		s := &b.Samples[i]
-		if sl := t.cols.find(i, s); sl != nil {
+		switch sl := t.cols.find(i, s); {
+		case sl == nil:
+		case sl.pool != nil:
+			sl.pour(&t.cols, s, t.good, born, &t.row)
+		default:
 			sl.put(&t.cols, s, t.good, &t.row)
 		}
 	}
@@ -208,11 +235,13 @@ func (t *target) assign(flowOf func(slo.Origin) *workflow) {
 	only := t.onlyModel()
 	flows := make(map[*workflow]*tally, len(t.flows))
 	for _, sl := range t.cols.slots {
-		o := slo.Origin{
-			Workflow: sl.key.labels.Get(model.LabelWorkflow), Model: first(sl.key.labels.Get(model.LabelModel), only),
-			Adapter: sl.key.labels.Get(model.LabelAdapter), Target: t.spec.Name, Labels: sl.key.labels,
+		if sl.flow = nil; sl.pool != nil {
+			continue
 		}
-		sl.flow = nil
+		o := t.origin(sl.key.labels)
+		if o.Model = first(o.Model, only); sl.isPool {
+			o = sl.origin
+		}
 		if o.Model != "" || o.Workflow != "" {
 			sl.flow = flowOf(o)
 		}

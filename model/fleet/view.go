@@ -62,10 +62,14 @@ func notes(ty *tally) []string {
 
 // ownNotes are about the target itself.
 func (t *target) ownNotes() []string {
-	if !t.alternates {
-		return nil
+	var out []string
+	if t.alternates {
+		out = append(out, "several servers answer at this address in turn: their counters cannot be compared, watch each by its own address")
 	}
-	return []string{"several servers answer at this address in turn: their counters cannot be compared, watch each by its own address"}
+	if n := t.crowd.note(); n != "" {
+		out = append(out, n)
+	}
+	return out
 }
 
 // requestRate is finished requests per second, or started ones where the server

@@ -147,6 +147,9 @@ func (w *workflow) see(at model.Instant, f *Fleet) model.WorkflowView {
 	}
 	for _, t := range w.targets {
 		v.Targets = append(v.Targets, t.spec.Name)
+		if w.name == OtherWorkflow && t.crowd.named != nil {
+			v.Members += t.crowd.names - len(t.crowd.named)
+		}
 	}
 	v.Missing = ty.missing()
 	v.Notes = w.notes(ty)

@@ -177,3 +177,9 @@ var assumed = model.WorkflowSpec{
 	PeriodS:    model.DefaultPeriodS,
 	Assumed:    true,
 }
+
+// Names reports whether a workflow is called that, without a glob and without
+// matches of its own.
+func (s *Set) Names(name string) bool {
+	return slices.ContainsFunc(s.specs, func(w model.WorkflowSpec) bool { return len(w.Match) == 0 && w.Name == name })
+}

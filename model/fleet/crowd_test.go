@@ -1,0 +1,124 @@
+package fleet
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+	"time"
+
+	"slotop/model"
+)
+
+// crowdOf is a page of n workflows, each with a histogram; workflow i has
+// counted grow(i) requests, those below from have gone.
+func crowdOf(from, n int, count func(i int) float64) []model.Sample {
+	bounds := []float64{0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30}
+	out := make([]model.Sample, 0, n)
+	for i := from; i <= from+n-1; i++ {
+		c := count(i)
+		counts := make([]float64, len(bounds)+1)
+		for k := range counts {
+			counts[k] = c
+		}
+		out = append(out, model.Sample{
+			Signal: model.TTFT, Kind: model.Histogram, Labels: model.Labels(model.LabelWorkflow, fmt.Sprintf("run-%05d", i)),
+			Hist: &model.Buckets{Bounds: bounds, Counts: counts, Sum: model.Of(c / 100)},
+		})
+	}
+	return out
+}
+
+// OC-27: 50,000 workflows on a page. The twenty busiest have a row, the others
+// one together; every request is counted, and ids that come and go cost no
+// memory.
+func TestFiftyThousandWorkflows(t *testing.T) {
+	const n = 50_000
+	b := newBench(t, time.Second, "a")
+	all := func(i int) float64 { return float64(i) }
+	f := b.round(crowdOf(1, n, all)...)
+	if len(f.Workflows) != crowdRows+1 {
+		t.Fatalf("%d rows", len(f.Workflows))
+	}
+	var sum, top float64
+	for _, w := range f.Workflows {
+		sum += w.TTFT.N
+		if w.Name != OtherWorkflow {
+			top += w.TTFT.N
+		} else if w.Members != n-crowdRows {
+			t.Errorf("the others are %d", w.Members)
+		}
+	}
+	if sum != 1_250_025_000 || top != 999_810 {
+		t.Errorf("%.0f requests, %.0f of them in the top %d", sum, top, crowdRows)
+	}
+	if note := f.Targets[0].Notes; len(note) != 1 || note[0] != "50000 workflows: grouped, the 20 busiest have a row each" {
+		t.Errorf("notes %q", note)
+	}
+	// A request more each.
+	f = b.round(crowdOf(1, n, func(i int) float64 { return float64(i) + 1 })...)
+	if w := workflowNamed(t, f, OtherWorkflow); w.TTFT.N != n-crowdRows {
+		t.Errorf("a request more each: %v", w.TTFT.N)
+	}
+	if testing.Short() {
+		return
+	}
+	// One in a hundred goes and comes with every poll.
+	heap := func() uint64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	var after uint64
+	const fewer = n / 5
+	for poll := range 300 {
+		f = b.round(crowdOf(n-fewer+poll*fewer/100, fewer, func(i int) float64 { return float64(i) + 2 })...)
+		if poll == 150 {
+			after = heap()
+		}
+	}
+	if now := heap(); now > after+after/5 || now > 300<<20 {
+		t.Errorf("heap %d MB after 150 polls of churn, %d MB after 300", after>>20, now>>20)
+	}
+	if len(f.Workflows) > 4*crowdRows {
+		t.Errorf("%d rows", len(f.Workflows))
+	}
+	t.Logf("heap %d MB", after>>20)
+}
+
+// A workflow that was promised something has its row in any crowd, and what the
+// operator gathered under one name is gathered.
+func TestCrowdKeepsPromises(t *testing.T) {
+	policy := chatPolicy(0.9, ttftHalf)
+	policy.Workflows = append(policy.Workflows, model.WorkflowSpec{
+		Name: "runs", Share: 0.9, PeriodS: 60, Match: []model.Match{{Workflow: "run-*"}}, Objectives: []model.Objective{ttftHalf},
+	})
+	b := promised(t, time.Second, policy, "a")
+	page := func(more float64) []model.Sample {
+		samples := crowdOf(1, 1000, func(i int) float64 { return float64(i) + more })
+		return append(samples, histogram(model.TTFT, []float64{0.5}, []float64{1 + more, 1 + more}, 1))
+	}
+	b.round(page(0)...)
+	f := b.round(page(2)...)
+	if w := workflowNamed(t, f, "chat"); w.TTFT.N != 2 || w.AssumedObjectives {
+		t.Errorf("chat %v", w.TTFT.N)
+	}
+	if w := workflowNamed(t, f, "runs"); w.TTFT.N != 2000 || len(f.Workflows) != 2 {
+		t.Errorf("runs %v of %d rows", w.TTFT.N, len(f.Workflows))
+	}
+}
+
+// A member whose server restarts counts what it shows since.
+func TestCrowdMemberRestarts(t *testing.T) {
+	b := newBench(t, time.Second, "a")
+	b.round(crowdOf(1, 300, func(i int) float64 { return 1000 + float64(i) })...)
+	f := b.round(crowdOf(1, 300, func(i int) float64 {
+		if i == 5 {
+			return 3
+		}
+		return 1000 + float64(i)
+	})...)
+	if w := workflowNamed(t, f, OtherWorkflow); w.TTFT.N != 3 {
+		t.Errorf("%v requests", w.TTFT.N)
+	}
+}
