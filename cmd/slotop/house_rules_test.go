@@ -31,7 +31,8 @@ var layers = []layer{
 	{pkg: "model/unit", may: []string{"model"}},
 	{pkg: "model/hist", may: []string{"model"}},
 	{pkg: "model/series", may: []string{"model"}},
-	{pkg: "model/sketch", may: []string{"model", "model/hist"}}, // the ranks of an interval
+	// The ranks of an interval; in tests, how an estimate reads.
+	{pkg: "model/sketch", may: []string{"model", "model/hist"}, tests: []string{"model/unit"}},
 	{pkg: "model/requests", may: []string{"model"}},
 	{pkg: "model/slo", may: []string{"model", "model/hist", "model/series"}},
 	{pkg: "model/alert", may: []string{"model", "model/hist", "model/series"}},
