@@ -39,10 +39,10 @@ func (s *Span) denominator() model.Denominator {
 	return d
 }
 
-// finished is how many requests ended with an answer: counted, or as many as
-// were measured at their end.
+// finished is how many requests ended with an answer: counted, or, where no end
+// of any kind was, as many as were measured at their end.
 func (s *Span) finished() (n float64, ok bool) {
-	if s.Ends {
+	if s.Ends && s.Finished+s.Failed+s.Cancelled > 0 {
 		return s.Finished, true
 	}
 	for _, m := range []model.Metric{model.MetricE2E, model.MetricTPOT} {
@@ -50,7 +50,7 @@ func (s *Span) finished() (n float64, ok bool) {
 			n, ok = max(n, s.Terms[i].N), true
 		}
 	}
-	return n, ok
+	return n, ok || s.Ends
 }
 
 // exact fills the view from requests that were judged one by one. Of those with

@@ -336,6 +336,24 @@ func TestSomeServersMeasureNoTPOT(t *testing.T) {
 	wantShare(t, "ten are bad", Goodput(spec, s).Share, .57, .87, .57)
 }
 
+// Ends that are measured and counted nowhere are ends all the same.
+func TestEndsOnlyMeasured(t *testing.T) {
+	spec := promise(.95, e2e(2))
+	s := spanOf(0, met(model.MetricE2E, 100, 90, 90))
+	for _, s.Ends = range []bool{true, false} {
+		if v := Goodput(spec, s); v.N != 100 || v.Verdict != model.Missed {
+			t.Errorf("ends counted %v: %+v", s.Ends, v)
+		}
+		if surely, _ := BadOf(spec, s); surely != (Bad{100, 10}) {
+			t.Errorf("ends counted %v: %+v", s.Ends, surely)
+		}
+	}
+	s.Ends, s.Cancelled = true, 100 // what was cancelled is measured, too
+	if v := Goodput(spec, s); v.N != 0 || v.Verdict != model.Undecided {
+		t.Errorf("all cancelled: %+v", v)
+	}
+}
+
 func TestTruncated(t *testing.T) {
 	s := spanOf(100, met(model.MetricE2E, 100, 90, 90))
 	s.Truncated = 30
