@@ -119,10 +119,11 @@ func whyGoodput(w *model.WorkflowView) string {
 	case model.Met:
 		return ""
 	case model.Missed:
-		s := fmt.Sprintf("goodput %s of %s, promised %s", unit.Share(g.Share, false), plural(g.N, "request"), unit.Promised(g.Target))
+		p := &page{}
+		s := "goodput " + p.share(g.Share, " of "+plural(g.N, "request")) + ", promised " + unit.Promised(g.Target)
 		for _, o := range w.Objectives {
 			if o.Verdict == model.Missed {
-				s += fmt.Sprintf("; %s %s was kept by %s", o.Metric.Title(), unit.Limit(o.MaxS), unit.Share(o.Share, false))
+				s += "; " + o.Metric.Title() + " " + unit.Limit(o.MaxS) + " was kept by " + p.share(o.Share, "")
 			}
 		}
 		if g.Of.Failed > 0 {
@@ -134,8 +135,11 @@ func whyGoodput(w *model.WorkflowView) string {
 	case model.CannotCompute:
 		return because("goodput cannot be computed", g.Why)
 	default:
-		return because(fmt.Sprintf("goodput %s of %s is no proof either way, promised %s",
-			unit.Share(g.Share, false), plural(g.N, "request"), unit.Promised(g.Target)), g.Why)
+		share := (&page{}).share(g.Share, " of "+plural(g.N, "request"))
+		if share == "" {
+			return because("its goodput is not known", g.Why)
+		}
+		return because("goodput "+share+" is no proof either way, promised "+unit.Promised(g.Target), g.Why)
 	}
 }
 

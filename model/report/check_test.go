@@ -26,7 +26,7 @@ func gated() *model.Frame {
 	late := flow("nightly", model.Met, exact(1), 500)
 	late.Deadline = &model.DeadlineView{Began: at(0), DeadlineS: 3600, LeftS: model.Of(600), NeedsS: model.Of(900), Verdict: model.Missed}
 	f.Workflows = []model.WorkflowView{met, missed, undecided, quiet, blind, late}
-	f.Goodput = &model.GoodputView{Share: model.Share{Lo: model.Of(.93), Hi: model.Of(.98)}, N: 1332, Target: .95, Verdict: model.Undecided, Basis: model.ByHistograms}
+	f.Goodput = &model.GoodputView{Share: model.Share{Lo: model.Of(.93), Hi: model.Of(.98)}, N: 1332, Verdict: model.Undecided, Basis: model.ByHistograms}
 	return f
 }
 
@@ -69,6 +69,12 @@ func TestJudge(t *testing.T) {
 	half.Workflows[0].Replicas.Fresh = 1
 	unknown := gated()
 	unknown.Workflows[0].Goodput = nil
+	first := gated()
+	first.Workflows[0].Goodput = &model.GoodputView{Verdict: model.Undecided, Why: "rates need a second poll", Target: .95}
+	atMost := gated()
+	atMost.Workflows[0].Goodput.Verdict = model.Missed
+	atMost.Workflows[0].Goodput.Share = model.Share{Hi: model.Of(.6)}
+	atMost.Workflows[0].Goodput.Of.Failed = 12
 	tests := []struct {
 		name  string
 		frame *model.Frame
@@ -89,6 +95,8 @@ func TestJudge(t *testing.T) {
 		{"expected and not there", gated(), CheckOptions{Only: only("chat", "search"), Expected: []string{"search", "chat", "search"}}, CheckUntold, "could not tell: search: no request of it was seen"},
 		{"expected, not asked for", gated(), CheckOptions{Only: only("chat"), Expected: []string{"search"}}, CheckMet, "met: chat"},
 		{"no such name", gated(), CheckOptions{Only: only("caht")}, CheckUntold, "could not tell: no workflow of that name was seen, but chat, summarize|<b>, rag, batch, legacy, 1 more"},
+		{"one poll", first, CheckOptions{Only: only("chat")}, CheckUntold, "could not tell: chat: its goodput is not known: rates need a second poll"},
+		{"at most", atMost, CheckOptions{Only: only("chat")}, CheckMissed, "missed: chat: goodput at most 60.0 % of 240 requests, promised 95 %; 12 failed"},
 		{"half its targets", half, CheckOptions{Only: only("chat")}, CheckUntold, "could not tell: chat: only 1 of its 2 targets answered to the end"},
 		{"not judged", unknown, CheckOptions{Only: only("chat")}, CheckUntold, "could not tell: chat: its goodput is not known"},
 		{"nobody answers", silent, CheckOptions{Expected: []string{"chat"}}, CheckUntold, "could not tell: no target answered: localhost:8000: refused: nothing listens"},

@@ -82,8 +82,12 @@ func verdictWord(v model.Verdict) string {
 
 // goodput is a goodput in pieces: verdict, share, rates and why.
 func (p *page) goodput(g *model.GoodputView) []string {
+	promised := ""
+	if g.Target > 0 { // of all workflows together nothing is
+		promised = "promised " + unit.Promised(g.Target)
+	}
 	pieces := []string{
-		verdictWord(g.Verdict), p.share(g.Share, " of "+plural(g.N, "request")), "promised " + unit.Promised(g.Target),
+		verdictWord(g.Verdict), p.share(g.Share, " of "+plural(g.N, "request")), promised,
 		p.between(g.PerSecond, "good/s"), p.between(g.OutputPerSecond, "good tok/s"),
 	}
 	switch g.Basis {
