@@ -50,6 +50,9 @@ func TestFind(t *testing.T) {
 			t.Errorf("%s: row %q with %+v", tt.name, row, spec)
 		}
 	}
+	if !set.Names("embed") || set.Names("chat") || set.Names("llama-8b") {
+		t.Error("only embed is called by its name")
+	}
 	_, a := set.Find(Origin{Workflow: "embed"})
 	if _, b := set.Find(Origin{Workflow: "embed"}); a != b {
 		t.Error("the same workflow is another pointer each time")
