@@ -25,6 +25,7 @@ func (a *app) open(ctx context.Context, args []string) (settings, []sources.Open
 	if err != nil {
 		return s, nil, err
 	}
+	s.opt.Follow = a.follow
 	if len(args) > 0 {
 		opened, err := sources.Resolve(ctx, args, s.opt)
 		var tape *sources.TapeError
@@ -110,38 +111,6 @@ func addDir(name string, add func(fs.FS) error) error {
 	if err := add(os.DirFS(dir)); err != nil {
 		return fmt.Errorf("in %s: %w", dir, err)
 	}
-	return nil
-}
-
-func (a *app) checkConfig(ctx context.Context, args []string) error {
-	if len(args) == 1 {
-		a.flags.config = args[0]
-	}
-	s, err := a.settings()
-	if err != nil {
-		return err
-	}
-	set, err := loadThemes()
-	if err != nil {
-		return usageError(err)
-	}
-	if _, err := set.Find(s.theme); s.theme != "" && err != nil {
-		return usageError(fmt.Errorf("%s%w", s.file.themeAt, err))
-	}
-	if len(s.file.Targets) > 0 {
-		_, opened, err := a.open(ctx, nil)
-		if err != nil {
-			return usageError(err)
-		}
-		if err := sources.CloseAll(opened); err != nil {
-			return err
-		}
-	}
-	path := first(a.flags.config, filepath.Join(configDir(), "config.yaml"))
-	if _, err := os.Stat(path); err != nil {
-		path += ": no file, the defaults hold"
-	}
-	fmt.Fprintf(a.out, "%s: right, %s\n", path, count(len(s.file.Targets), "target"))
 	return nil
 }
 

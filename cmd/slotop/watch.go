@@ -30,6 +30,7 @@ func (a *app) watch(ctx context.Context, args []string) error {
 	for i := range args {
 		args[i] = sources.Watched(args[i])
 	}
+	a.follow = true
 	s, opened, err := a.open(ctx, args)
 	if err != nil {
 		return a.meant(args, err)
