@@ -29,13 +29,18 @@ type service struct {
 	now time.Duration // that the simulation has come to
 }
 
+// watched is the service as one target sees it.
+type watched struct {
+	service *service
+	from    time.Duration // the service's time at the first poll
+	to      time.Duration // the service's time at the next poll
+}
+
 // simulated is one replica of it. Its page goes through the same reader as a
 // real server's.
 type simulated struct {
-	service *service
+	watched
 	replica *sim.Replica
-	from    time.Duration // the service's time at the first poll
-	to      time.Duration // the service's time at the next poll
 	page    *page
 	text    []byte
 }
@@ -50,62 +55,77 @@ func isDemo(arg string) bool {
 }
 
 func openDemo(_ context.Context, spec Spec) ([]Opened, error) {
-	opt, from, err := parseDemo(spec.Address)
+	d, err := parseDemo(spec.Address)
 	if err != nil {
 		return nil, err
 	}
-	s, err := sim.New(opt)
+	s, err := sim.New(d.options)
 	if err != nil {
 		return nil, usage(spec.Address, err.Error(), "slotop demo --list names the incidents")
 	}
-	shared := &service{sim: s}
+	shared := watched{service: &service{sim: s}, from: d.from}
 	var opened []Opened
 	for _, replica := range s.Replicas() {
 		opened = append(opened, Opened{
-			Target: model.Target{
-				ID:        model.TargetID(spec.Address + "#" + replica.Name()),
-				Name:      replica.Name(),
-				Kind:      engineKind.Name,
-				Simulated: true,
-			},
-			Source: &simulated{service: shared, replica: replica, from: from, page: newPage(spec.Options)},
+			Target: simulatedTarget(spec, replica.Name(), engineKind.Name),
+			Source: &simulated{watched: shared, replica: replica, page: newPage(spec.Options)},
+		})
+	}
+	if d.events {
+		opened = append(opened, Opened{
+			Target: simulatedTarget(spec, "sim-gateway", gatewayTarget),
+			Source: &simulatedGateway{watched: shared, gateway: s.Gateway()},
 		})
 	}
 	return opened, nil
 }
 
-const demoForm = "write demo:S4?seed=7&at=60s&for=5m, with any of seed, at, for and from"
+func simulatedTarget(spec Spec, name, kind string) model.Target {
+	return model.Target{ID: model.TargetID(spec.Address + "#" + name), Name: name, Kind: kind, Simulated: true}
+}
 
-// parseDemo reads demo[:SCENARIO][?seed=N&at=TIME&for=TIME&from=TIME]. At is when
-// the incident starts and for how long it lasts, both the scenario's own choice
-// unless given; from lets the service run up to a time before the first poll.
-func parseDemo(arg string) (opt sim.Options, from time.Duration, err error) {
+// demo is what the address of a simulation asks for.
+type demo struct {
+	options sim.Options
+	from    time.Duration
+	events  bool // with the gateway's reports of single requests
+}
+
+const demoForm = "write demo:S4?seed=7&at=60s&for=5m, with any of seed, at, for, from and events=1"
+
+// parseDemo reads demo[:SCENARIO][?seed=N&at=TIME&for=TIME&from=TIME&events=1]. At
+// is when the incident starts and for how long it lasts, both the scenario's own
+// choice unless given; from lets the service run up to a time before the first
+// poll; events adds a gateway that reports each request.
+func parseDemo(arg string) (d demo, err error) {
 	rest := strings.TrimPrefix(strings.TrimPrefix(arg, "demo"), ":")
 	name, query, _ := strings.Cut(rest, "?")
-	opt.Scenario = strings.ToUpper(name)
+	d.options.Scenario = strings.ToUpper(name)
 	settings, err := url.ParseQuery(query)
 	if err != nil {
-		return opt, 0, usage(arg, "its settings cannot be read", demoForm)
+		return d, usage(arg, "its settings cannot be read", demoForm)
 	}
 	for key, values := range settings {
 		value := values[len(values)-1]
 		switch key {
 		case "seed":
-			opt.Seed, err = strconv.ParseUint(value, 10, 64)
+			d.options.Seed, err = strconv.ParseUint(value, 10, 64)
 		case "at":
-			opt.At, err = parseSpan(value)
+			d.options.At, err = parseSpan(value)
 		case "for":
-			opt.For, err = parseSpan(value)
+			d.options.For, err = parseSpan(value)
 		case "from":
-			from, err = parseSpan(value)
+			d.from, err = parseSpan(value)
+		case "events":
+			d.events, err = strconv.ParseBool(value)
 		default:
-			return opt, 0, usage(arg, fmt.Sprintf("no setting is called %q", key), demoForm)
+			return d, usage(arg, fmt.Sprintf("no setting is called %q", key), demoForm)
 		}
 		if err != nil {
-			return opt, 0, usage(arg, fmt.Sprintf("%s cannot be %q", key, value), demoForm)
+			return d, usage(arg, fmt.Sprintf("%s cannot be %q", key, value), demoForm)
 		}
 	}
-	return opt, from, nil
+	return d, nil
 }
 
 // maxSpan bounds how long the first poll of a simulation takes.
@@ -147,20 +167,20 @@ func Watched(arg string) string {
 }
 
 // Advance says up to which time the service runs before the next poll.
-func (s *simulated) Advance(to time.Duration) { s.to = s.from + to }
+func (w *watched) Advance(to time.Duration) { w.to = w.from + to }
 
 // slice is how long the service runs before it looks whether anybody still
 // waits: some milliseconds' work.
 const slice = 10 * time.Second
 
 // run lets the service run up to the time of this poll. It may be there already,
-// for another replica.
-func (s *simulated) run(ctx context.Context) error {
-	for at := s.service.at(); at < s.to; at = s.service.at() {
+// for another target.
+func (w *watched) run(ctx context.Context) error {
+	for at := w.service.at(); at < w.to; at = w.service.at() {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		s.service.advance(at + min(slice, s.to-at))
+		w.service.advance(at + min(slice, w.to-at))
 	}
 	return ctx.Err()
 }
@@ -174,7 +194,7 @@ func (s *service) at() time.Duration {
 func (s *service) advance(to time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if to > s.now { // another replica may have been faster
+	if to > s.now { // another target may have been faster
 		s.sim.Advance(to)
 		s.now = to
 	}
@@ -201,3 +221,46 @@ func (s *simulated) write() (text []byte, err error) {
 
 // Close has nothing to release.
 func (s *simulated) Close() error { return nil }
+
+// simulatedGateway is what stands before the replicas, and knows of each request
+// what a page only has in sums.
+type simulatedGateway struct {
+	watched
+	gateway  *sim.Gateway
+	begun    bool
+	requests []model.Request // reused: a batch is valid until the next poll
+	about    *model.About
+}
+
+var (
+	_ Source   = (*simulatedGateway)(nil)
+	_ Advancer = (*simulatedGateway)(nil)
+)
+
+// Poll reports the requests whose phase has changed since the last one. Where the
+// service ran before the first poll, what happened then was reported to nobody.
+// Stamps count from Epoch, as virtual time does.
+func (s *simulatedGateway) Poll(ctx context.Context) (model.Batch, error) {
+	if err := s.run(ctx); err != nil {
+		return model.Batch{}, err
+	}
+	s.service.mu.Lock()
+	defer s.service.mu.Unlock()
+	if !s.begun && s.from > 0 {
+		s.gateway = s.service.sim.Gateway()
+	}
+	s.begun = true
+	requests, lost := s.gateway.Reports(Epoch.Add(-s.from), s.requests[:0])
+	s.requests = requests
+	return model.Batch{Requests: requests, Lost: lost, About: s.describe()}, nil
+}
+
+func (s *simulatedGateway) describe() *model.About {
+	if s.about == nil {
+		s.about = &model.About{Notes: []string{"reports of single requests, by the simulated gateway"}}
+	}
+	return s.about
+}
+
+// Close has nothing to release.
+func (s *simulatedGateway) Close() error { return nil }

@@ -25,12 +25,25 @@ func (o Outcome) String() string {
 	}
 }
 
+// Cause is why a client went without an answer.
+type Cause uint8
+
+// The causes of an abort, and none of one that was answered.
+const (
+	Answered Cause = iota
+	GaveUp         // out of patience before it was started
+	TooLong        // it could never fit into the cache
+	Lost           // its replica was stopped
+	Refused        // no replica was ready
+)
+
 // Event is what truly happened to one request: what a page only shows in sums.
 // Times are virtual, since the simulation began.
 type Event struct {
 	Seq      uint64 // from 1, in the order in which requests ended
 	ID       int64  // from 1, in the order in which requests were made
 	RetryOf  int64  // the ID of the attempt before, 0 for a first one
+	Attempt  int    // from 1
 	Workflow string
 	Replica  int // -1: refused, no replica was ready
 
@@ -45,6 +58,7 @@ type Event struct {
 	OutputTokens int
 	Preemptions  int
 	Outcome      Outcome
+	Cause        Cause
 }
 
 // TTFT is the time from arrival to the first token, 0 when there was none.

@@ -82,6 +82,19 @@ func (r *Replica) sample() {
 	r.process.observe(r.sim.now-r.readyAt, r.names[0].step.count(), float64(r.outstanding()))
 }
 
+// each visits the requests that the replica has and has not answered.
+func (r *Replica) each(visit func(q *request)) {
+	for _, q := range r.running {
+		visit(q)
+	}
+	for i := range r.waiting.len() {
+		visit(r.waiting.at(i))
+	}
+	for i := range r.front.len() {
+		visit(r.front.at(i))
+	}
+}
+
 func (r *Replica) outstanding() int { return r.front.len() + r.waiting.len() + len(r.running) }
 
 // start makes the replica answer from now on, with every counter at zero.
@@ -114,7 +127,7 @@ func (r *Replica) stop(now time.Duration) {
 
 func (r *Replica) lose(q *request, now time.Duration) {
 	r.totals.aborted++
-	r.sim.ended(r.index, q, now, Aborted)
+	r.sim.ended(r.index, q, now, Aborted, Lost)
 }
 
 // accept takes a request from the router.
@@ -229,7 +242,7 @@ func (r *Replica) finish(q *request, now time.Duration) {
 	r.totals.finished++
 	r.names[q.workflow].ended(q, outcome, r.sim.arrivals[q.workflow].MaxOutput)
 	r.http.answered(q, now)
-	r.sim.ended(r.index, q, now, outcome)
+	r.sim.ended(r.index, q, now, outcome, Answered)
 }
 
 // drop ends a request whose client gave up, or that can never fit.
@@ -237,5 +250,9 @@ func (r *Replica) drop(q *request, now time.Duration) {
 	r.totals.aborted++
 	r.names[q.workflow].finished[Aborted]++
 	r.http.answered(q, now)
-	r.sim.ended(r.index, q, now, Aborted)
+	cause := TooLong
+	if q.deadline <= now {
+		cause = GaveUp
+	}
+	r.sim.ended(r.index, q, now, Aborted, cause)
 }

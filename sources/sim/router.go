@@ -38,23 +38,30 @@ func (s *Sim) route(q *request) {
 		}
 	}
 	if best == nil {
-		s.ended(-1, q, q.arrival, Aborted)
+		s.ended(-1, q, q.arrival, Aborted, Refused)
 		return
 	}
 	s.prefer = best.index + 1
 	best.accept(q, q.arrival)
 }
 
+// event is what has happened to a request up to now.
+func (s *Sim) event(replica int, q *request) Event {
+	return Event{
+		ID: q.id, RetryOf: q.retryOf, Attempt: q.attempt + 1, Workflow: s.arrivals[q.workflow].Name, Replica: replica,
+		Arrival: q.arrival, Scheduled: q.scheduled, FirstToken: q.first, WorstGap: q.worst,
+		PromptTokens: q.prompt, CachedTokens: q.cached, OutputTokens: q.generated,
+		Preemptions: q.preemptions,
+	}
+}
+
 // ended records a request and lets its client go on: a closed loop sends the
 // next one, a client with attempts left tries again.
-func (s *Sim) ended(replica int, q *request, now time.Duration, o Outcome) {
+func (s *Sim) ended(replica int, q *request, now time.Duration, o Outcome, c Cause) {
 	a := s.arrivals[q.workflow]
-	s.events.add(Event{
-		ID: q.id, RetryOf: q.retryOf, Workflow: a.Name, Replica: replica,
-		Arrival: q.arrival, Scheduled: q.scheduled, FirstToken: q.first, Finish: now, WorstGap: q.worst,
-		PromptTokens: q.prompt, CachedTokens: q.cached, OutputTokens: q.generated,
-		Preemptions: q.preemptions, Outcome: o,
-	})
+	e := s.event(replica, q)
+	e.Finish, e.Outcome, e.Cause = now, o, c
+	s.events.add(e)
 	if o == Aborted && q.attempt < a.Retries {
 		s.comeBack(q, now+a.RetryAfter)
 	}

@@ -152,6 +152,15 @@ func (s *Sim) Events(since uint64, dst []Event) ([]Event, uint64) {
 	return s.events.since(since, dst)
 }
 
+// InFlight appends to dst what is known of the requests that have arrived and not
+// ended, in no order: their Finish, Outcome and Cause say nothing yet.
+func (s *Sim) InFlight(dst []Event) []Event {
+	for _, r := range s.replicas {
+		r.each(func(q *request) { dst = append(dst, s.event(r.index, q)) })
+	}
+	return dst
+}
+
 // unix is a virtual time as the Python client writes wall time.
 func (s *Sim) unix(t time.Duration) float64 {
 	return float64(s.options.Start.Add(t).UnixMicro()) / 1e6
