@@ -1,8 +1,6 @@
 package tui
 
 import (
-	"strings"
-
 	tea "charm.land/bubbletea/v2"
 
 	"slotop/model"
@@ -71,31 +69,26 @@ func notice(f *model.Frame, fresh []*model.AlertView) string {
 	return unit.TruncateRight(unit.Escape(text, true), maxCall, true)
 }
 
-// title is the window's title: who is hurt now, whatever picture is frozen.
-func (m *Model) title() string {
+// titleOf is the window's title: who is hurt now, whatever picture is frozen.
+func titleOf(f *model.Frame, opt Options) string {
 	switch {
-	case !m.opt.Signals.Title:
+	case !opt.Signals.Title:
 		return ""
-	case m.opt.Replay != nil:
+	case opt.Replay != nil:
 		return "slotop replay"
-	case m.newest == nil:
-		return "slotop"
 	}
 	text := "slotop"
-	if s := panes.StateText(m.newest, m.opt.ASCII); s != "" {
-		text = s + m.pick(" — ", " - ") + text
+	if s := panes.StateText(f, opt.ASCII); s != "" {
+		dash := " — "
+		if opt.ASCII {
+			dash = " - "
+		}
+		text = s + dash + text
 	}
-	if m.newest.Simulated {
+	if f.Simulated {
 		text += " (simulated)"
 	}
-	return strings.ToValidUTF8(text, "")
-}
-
-func (m *Model) pick(unicode, ascii string) string {
-	if m.opt.ASCII {
-		return ascii
-	}
-	return unicode
+	return unit.TruncateRight(text, maxCall, opt.ASCII)
 }
 
 // toggleMute silences bell and notifications for the session, or lets them call

@@ -63,6 +63,11 @@ func (s *session) show(f *model.Frame) {
 
 func run(t *testing.T, w, h int, f *model.Frame) *session {
 	t.Helper()
+	return runWith(t, w, h, f, Attention{})
+}
+
+func runWith(t *testing.T, w, h int, f *model.Frame, signals Attention) *session {
+	t.Helper()
 	set, err := themes.Builtin()
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +78,7 @@ func run(t *testing.T, w, h int, f *model.Frame) *session {
 		Tick: func(d time.Duration) tea.Cmd {
 			return tea.Tick(d, func(at time.Time) tea.Msg { return TickMsg{At: at} })
 		},
-		Window: func(time.Duration) {}, Themes: set, Theme: "dark",
+		Window: func(time.Duration) {}, Themes: set, Theme: "dark", Signals: signals,
 	})
 	if err != nil {
 		t.Fatal(err)

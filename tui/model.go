@@ -37,6 +37,8 @@ type Model struct {
 	rang map[model.AlertID]int // what fires and has called, by how often it has fired
 	mute bool
 
+	title string // of the window
+
 	window time.Duration // asked for; 0: the frame's own
 	toast  string
 	until  time.Time // when the toast goes
@@ -81,7 +83,9 @@ func New(opt Options) (*Model, error) {
 	}
 	m.wear(t)
 	m.keys = m.keyHelp()
-	m.newest = opt.Latest()
+	if f := opt.Latest(); f != nil {
+		m.newest, m.title = f, titleOf(f, opt)
+	}
 	return m, nil
 }
 
@@ -144,7 +148,7 @@ func (m *Model) take(f *model.Frame) tea.Cmd {
 	if f == nil || f == m.newest {
 		return nil
 	}
-	m.newest, m.cameAt = f, m.now
+	m.newest, m.cameAt, m.title = f, m.now, titleOf(f, m.opt)
 	if m.window > 0 && f.WindowS == m.window.Seconds() {
 		m.window = 0
 	}

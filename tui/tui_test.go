@@ -15,24 +15,6 @@ import (
 	"slotop/tui/tuitest"
 )
 
-// fakeReplay records what it was asked.
-type fakeReplay struct {
-	asked []string
-	at    Position
-}
-
-func (r *fakeReplay) Pause(p bool) {
-	r.asked = append(r.asked, fmt.Sprintf("pause %v", p))
-	r.at.Paused = p
-}
-func (r *fakeReplay) Step(n int)            { r.asked = append(r.asked, fmt.Sprintf("step %d", n)) }
-func (r *fakeReplay) Seek(to time.Duration) { r.asked = append(r.asked, fmt.Sprintf("seek %v", to)) }
-func (r *fakeReplay) Speed(x float64) {
-	r.asked = append(r.asked, fmt.Sprintf("speed %g", x))
-	r.at.Speed = x
-}
-func (r *fakeReplay) Position() Position { return r.at }
-
 // harness is a screen with hands on it.
 type harness struct {
 	*Model
@@ -79,9 +61,9 @@ func (h *harness) send(msg tea.Msg) tea.Cmd {
 	return cmd
 }
 
-func (h *harness) tick(after time.Duration) {
+func (h *harness) tick(after time.Duration) tea.Cmd {
 	h.clock = h.clock.Add(after)
-	h.send(TickMsg{At: h.clock})
+	return h.send(TickMsg{At: h.clock})
 }
 
 // press sends keys by the names that Bubble Tea gives them.
@@ -506,38 +488,6 @@ func TestKeysAreUnique(t *testing.T) {
 	}
 	if len(KeyTable()) != len(bindings) {
 		t.Error("the README's table is not the table")
-	}
-}
-
-func TestReplayKeys(t *testing.T) {
-	r := &fakeReplay{at: Position{At: 5 * time.Minute, Length: 30 * time.Minute, Speed: 1}}
-	h := newHarness(t, tuitest.Calm(), func(o *Options) { o.Replay = r })
-	h.shows("REPLAY", "05:00/30:00", "pause", "step")
-	h.press("space")
-	h.shows("paused")
-	h.press("space", ".", "right", ",", "left", "{", "}", "home", "end", "+", "+", "-")
-	want := "pause true, pause false, step 1, step 1, step -1, step -1, seek 4m0s, seek 6m0s, seek 0s, seek 30m0s, speed 2, speed 4, speed 2"
-	if got := strings.Join(r.asked, ", "); got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
-	}
-	h.shows("×2")
-	r.asked = nil
-	for range 20 {
-		h.press("-")
-	}
-	if got := r.asked[len(r.asked)-1]; got != "speed 0.125" {
-		t.Errorf("the slowest is %s", got)
-	}
-	r.at.Ended, r.asked = true, nil
-	h.press("space")
-	if got := strings.Join(r.asked, ", "); got != "seek 0s, pause false" {
-		t.Errorf("space at the end does %s", got)
-	}
-	r.at.Ended = false
-	r.at.At = 10 * time.Second
-	h.press("{")
-	if got := r.asked[len(r.asked)-1]; got != "seek 0s" {
-		t.Errorf("before the beginning is %s", got)
 	}
 }
 

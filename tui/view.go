@@ -25,7 +25,7 @@ func (m *Model) View() tea.View {
 	v := tea.NewView(m.draw())
 	v.AltScreen = true
 	v.ReportFocus = true
-	v.WindowTitle = m.title()
+	v.WindowTitle = m.title
 	if m.mouse {
 		v.MouseMode = tea.MouseModeCellMotion
 	}

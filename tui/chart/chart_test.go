@@ -439,3 +439,23 @@ func BenchmarkPlot(b *testing.B) {
 		p.Render()
 	}
 }
+
+// TestBelowIsBeyondToo: a share that falls under its objective has the other ink,
+// and a fixed scale stays whatever the values.
+func TestBelowIsBeyondToo(t *testing.T) {
+	p := plot([]float32{0.99, 0.97, 0.95, 0.6, 0.02})
+	p.Band, p.Tags, p.Objective, p.Most = nil, nil, 0.95, 1
+	over := Ink{"<", ">"}
+	p.Lines = []Line{{Values: p.Lines[1].Values, Limit: 0.95, Under: true, Over: over, Letter: '#'}}
+	if got := p.Render(); !strings.Contains(got, "<") || !strings.Contains(got, "1 s\u2524") {
+		t.Errorf("a share under its objective is drawn as\n%s", got)
+	}
+	p.Lines[0].Values = []float32{0.99, 0.97, 0.95, 0.95}
+	if got := p.Render(); strings.Contains(got, "<") {
+		t.Errorf("a share that is kept is drawn as missed:\n%s", got)
+	}
+	p.Lines[0].Values = []float32{0.01, 0.01}
+	if got := p.most(); got != 1 {
+		t.Errorf("small values end the scale at %v", got)
+	}
+}

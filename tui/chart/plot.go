@@ -16,8 +16,10 @@ type Line struct {
 	Dotted bool    // every other dot only, so that it differs without colour
 }
 
-func (l Line) beyond(v float64) bool {
-	return l.Limit > 0 && (l.Under && v < l.Limit || !l.Under && v > l.Limit)
+// beyond compares as coarsely as values are kept: one at the limit is not beyond.
+func (l Line) beyond(v float32) bool {
+	limit := float32(l.Limit)
+	return limit > 0 && (l.Under && v < limit || !l.Under && v > limit)
 }
 
 // Band is a bracket around a line. NaN is a gap, +Inf reaches the top.
@@ -195,7 +197,7 @@ func (g *plotting) trace(l Line) (within, over *dots) {
 			continue
 		}
 		layer := within
-		if l.beyond(f) {
+		if l.beyond(v) {
 			layer = over
 		}
 		if !joined {

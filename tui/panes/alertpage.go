@@ -42,13 +42,10 @@ func alertPage(f *model.Frame, w int, look Look) []string {
 	if about := subject(a.Workflow, a.Target, a.Members); about != "" {
 		title = append(title, seg{themes.Text, " of "}, seg{themes.Strong, look.foreign(about, 40)})
 	}
-	s.out = append(s.out, look.rule(w, title, say(1, themes.Muted, "times are UTC")))
+	s.out = append(s.out, look.rule(w, title, say(1, themes.Muted, "UTC")))
 	s.prose("", themes.Text, a.Text)
 	s.facts("severity", say(0, themes.Text, string(a.Severity)), say(0, themes.Muted, severityText(a)))
 	s.facts("times", s.times(f, a)...)
-	if !a.LastAt.IsZero() {
-		s.facts("", part{segs: []seg{{themes.Muted, "last true "}, {themes.Text, when(a.LastAt, f.At)}}})
-	}
 	s.facts("", s.remarks(f, a)...)
 	s.members(f, a)
 	var own []model.AlertEvent

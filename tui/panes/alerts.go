@@ -48,7 +48,7 @@ func toCursor(all []string, at int, size layout.Size) int {
 // alertLines is the whole page, and the last line of the alert under the cursor.
 func alertLines(f *model.Frame, w int, look Look) (s *sheet, at int) {
 	s = &sheet{w: w, look: look}
-	s.out = append(s.out, look.rule(w, alertTitle(f, look), say(1, themes.Muted, "times are UTC")))
+	s.out = append(s.out, look.rule(w, alertTitle(f, look), say(1, themes.Muted, "UTC")))
 	under := AlertUnder(f, look.View)
 	for i := range f.Alerts {
 		a := &f.Alerts[i]
@@ -75,7 +75,7 @@ func alertTitle(f *model.Frame, look Look) []seg {
 	title := []seg{{themes.Strong, "ALERTS"}}
 	for _, a := range alertLooks {
 		if n := counts[a]; n > 0 {
-			title = append(title, seg{themes.Text, "  "}, seg{a.role, look.pick(a.mark, a.ascii) + fmt.Sprintf(" %d %s", n, a.word)})
+			title = append(title, seg{themes.Text, "  "}, seg{a.role, look.pick(a.mark, a.ascii) + fmt.Sprintf("%d %s", n, a.word)})
 		}
 	}
 	return title
@@ -241,8 +241,12 @@ func (s *sheet) remarks(f *model.Frame, a *model.AlertView) []part {
 	if a.Times > 1 {
 		out = append(out, say(0, themes.Text, fmt.Sprintf("fired %d times", a.Times)))
 	}
-	if a.Stale {
+	switch {
+	case a.LastAt.IsZero():
+	case a.Stale:
 		out = append(out, say(0, themes.Warn, "nothing new known since "+when(a.LastAt, f.At)))
+	case a.State == model.AlertResolved:
+		out = append(out, part{segs: []seg{{themes.Muted, "last true "}, {themes.Text, when(a.LastAt, f.At)}}})
 	}
 	if a.Cause != "" {
 		out = append(out, part{segs: []seg{{themes.Muted, "because: "}, {themes.Text, s.look.sentence(causeText(f, a), max(s.w-indent-10, 20))}}})

@@ -42,11 +42,11 @@ func budgetColumns(longest, w int) []column[*model.WorkflowView] {
 			return k.burnCell(of(r.Budget.Burn))
 		}}
 	}
-	return []column[*model.WorkflowView]{
+	return quietRest([]column[*model.WorkflowView]{
 		{title: "WORKFLOW", min: leastName(longest, w, 10), max: nameWidth(longest), left: true, draw: drawName},
 		{title: "GOODPUT", min: 8, drop: 5, draw: func(r *model.WorkflowView, _ int, k Look) cell { return k.goodput(r) }},
-		{title: "OF", min: 4, drop: 6, draw: func(r *model.WorkflowView, _ int, _ Look) cell {
-			return cell{themes.Muted, unit.Percent(r.Promised.Share)}
+		{title: "OF", min: 7, drop: 6, draw: func(r *model.WorkflowView, _ int, _ Look) cell {
+			return cell{themes.Muted, unit.Promised(r.Promised.Share)}
 		}},
 		burn("2 MIN", 4, func(b model.Burn) model.Reading { return b.M2 }),
 		burn("5 MIN", 0, func(b model.Burn) model.Reading { return b.M5 }),
@@ -61,7 +61,7 @@ func budgetColumns(longest, w int) []column[*model.WorkflowView] {
 		{title: "", min: 22, drop: 9, left: true, draw: func(r *model.WorkflowView, w int, k Look) cell {
 			return cell{themes.Text, k.sentence(r.Budget.Text, w)}
 		}},
-	}
+	})
 }
 
 // drawSeen is how much of the period slotop was there to see.

@@ -309,7 +309,7 @@ func (g graph) goodput(p *chart.Plot, look Look) {
 		role = themes.Over
 	}
 	p.Tags = []chart.Tag{
-		{Value: target, Text: "SLO " + unit.Percent(target), Ink: look.ink(themes.Objective)},
+		{Value: target, Text: "SLO " + unit.Promised(target), Ink: look.ink(themes.Objective)},
 		g.tag(g.w.History.Goodput, look.axis(g.kind), role, look),
 	}
 }

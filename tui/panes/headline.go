@@ -67,6 +67,8 @@ func first(f *model.Frame, look Look) [][]part {
 	switch c := of(worst); {
 	case c == breached:
 		return append([][]part{promised(f, worst, look), missed(worst, look)}, behind(f, worst, look)...)
+	case c == partly:
+		return [][]part{append(promised(f, worst, look), alsoHurt(f, look))}
 	case c.hurts():
 		return [][]part{append(title(f, worst, look), alsoHurt(f, look))}
 	case c == atRisk:
@@ -155,7 +157,7 @@ func promised(f *model.Frame, w *model.WorkflowView, look Look) []part {
 	if g := w.Goodput; g != nil && g.Share.Lo.OK() {
 		head = append(head, part{segs: []seg{
 			{themes.Muted, "goodput "}, {verdictRole(g.Verdict), look.share(g.Share)},
-			{themes.Muted, " (objective " + unit.Percent(g.Target) + ")"},
+			{themes.Muted, " (objective " + unit.Promised(g.Target) + ")"},
 		}, drop: 1})
 	}
 	if b := w.Budget; b != nil && b.Burn.M5.OK() {
@@ -283,7 +285,7 @@ func undecidedWhy(w *model.WorkflowView, look Look) []part {
 		if o.Share.Lo.Value < o.Target && o.Share.Hi.Value >= o.Target {
 			head = say(0, themes.Text, o.Metric.Title()+": its bucket spans the promise")
 		}
-		met := say(2, themes.Muted, look.share(o.Share)+" met "+unit.Limit(o.MaxS)+", promised "+unit.Percent(o.Target))
+		met := say(2, themes.Muted, look.share(o.Share)+" met "+unit.Limit(o.MaxS)+", promised "+unit.Promised(o.Target))
 		if d := distOf(w, o.Metric); d != nil {
 			return []part{head, met, say(1, themes.Muted, "n "+samples(d.N))}
 		}

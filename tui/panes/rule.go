@@ -36,7 +36,7 @@ func (Rule) Name() string { return "rule" }
 func (r Rule) Want(f *model.Frame, _ int, _ Look) layout.Want {
 	drop := 9
 	switch {
-	case r.Kind == BelowLoad, r.Kind == AboveWorkflows && len(origins(f)) > 0:
+	case r.Kind == BelowLoad, r.Kind == AboveWorkflows && hasOrigins(f):
 		drop = 7
 	case r.Kind == AboveLoad:
 		drop = 8
@@ -82,6 +82,11 @@ func remarks(f *model.Frame, w *model.WorkflowView) []string {
 // acrossRestart reports whether a target restarted within the window.
 func acrossRestart(f *model.Frame, t *model.TargetView) bool {
 	return !t.RestartedAt.IsZero() && f.At.Sub(t.RestartedAt).Seconds() < f.WindowS
+}
+
+// hasOrigins reports whether origins says anything.
+func hasOrigins(f *model.Frame) bool {
+	return slices.ContainsFunc(f.Workflows, func(w model.WorkflowView) bool { return w.AssumedObjectives }) || lifetime(f)
 }
 
 // origins is what to know of the table's numbers: that some cover more than the

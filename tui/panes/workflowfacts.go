@@ -21,7 +21,7 @@ func (s *sheet) objectives(w *model.WorkflowView) {
 		ps := []part{
 			say(0, themes.Text, "within "+unit.Limit(o.MaxS)),
 			{segs: []seg{{verdictRole(o.Verdict), k.within(o)}, {themes.Text, " met"}}},
-			say(0, themes.Muted, "objective "+unit.Percent(o.Target)),
+			say(0, themes.Muted, "objective "+unit.Promised(o.Target)),
 			{segs: []seg{{verdictRole(o.Verdict), verdictWord(o.Verdict)}}},
 		}
 		if !o.Share.Lo.OK() {

@@ -138,7 +138,7 @@ func (s *sheet) kept(w *model.WorkflowView) {
 	p := w.Promised
 	promise := []part{say(0, themes.Muted, "no objective")}
 	if len(w.Objectives) > 0 {
-		promise = []part{say(0, themes.Text, unit.Percent(p.Share)+" of requests within all of")}
+		promise = []part{say(0, themes.Text, unit.Promised(p.Share)+" of requests within all of")}
 		for _, o := range w.Objectives {
 			promise = append(promise, say(0, themes.Strong, o.Metric.Title()+" "+unit.Limit(o.MaxS)))
 		}

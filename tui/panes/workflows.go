@@ -66,7 +66,7 @@ func workflowColumns(f *model.Frame, shown []model.WorkflowView, w int, look Loo
 	if w < narrow {
 		state = 11 // the mark before the name says it too
 	}
-	return []column[*model.WorkflowView]{
+	return quietRest([]column[*model.WorkflowView]{
 		{title: "WORKFLOW", min: leastName(longest, w, 10), max: nameWidth(longest), left: true, draw: drawName},
 		{title: "STATE", min: 9, max: 10, drop: state, left: true, draw: drawState},
 		{title: "REQ/S", min: 5, drop: 6, draw: func(r *model.WorkflowView, w int, k Look) cell {
@@ -94,14 +94,26 @@ func workflowColumns(f *model.Frame, shown []model.WorkflowView, w int, look Loo
 		{title: "HIT", min: 5, drop: 13, draw: func(r *model.WorkflowView, w int, k Look) cell {
 			return k.settled(r, k.ratio(r.PrefixCacheHit, w))
 		}},
-	}
+	})
 }
 
-// drawName is the workflow's name; what no workflow matches is set back.
-func drawName(r *model.WorkflowView, w int, k Look) cell {
-	if r.Name == model.OtherName {
-		return cell{themes.Muted, k.foreign(r.Name, w)}
+// quietRest sets back the row of what no workflow matches: nobody promised it
+// anything.
+func quietRest(cols []column[*model.WorkflowView]) []column[*model.WorkflowView] {
+	for i := range cols {
+		draw := cols[i].draw
+		cols[i].draw = func(r *model.WorkflowView, w int, k Look) cell {
+			c := draw(r, w, k)
+			if r.Name == model.OtherName && (c.role == themes.Text || c.role == themes.Strong) {
+				c.role = themes.Muted
+			}
+			return c
+		}
 	}
+	return cols
+}
+
+func drawName(r *model.WorkflowView, w int, k Look) cell {
 	return cell{themes.Strong, k.foreign(r.Name, w)}
 }
 

@@ -79,7 +79,7 @@ func mixedAlerts() ([]model.AlertView, []model.AlertEvent, []model.Unjudged) {
 	blind.Target, blind.Cause = "d:8000", "down"
 	over := valued(alert("burn/calm", "burn", "calm", model.Page, model.AlertResolved, 22*time.Minute, 21*time.Minute,
 		"31 % of requests missed an objective: 6.2 times the budget over 5 min"), 0.1, 6.4, 6)
-	over.ResolvedAt = ago(14 * time.Minute)
+	over.ResolvedAt, over.LastAt = ago(14*time.Minute), ago(15*time.Minute)
 	log := []model.AlertEvent{
 		entered(predicted, model.AlertPending, 12*time.Second), entered(stalled, model.AlertFiring, 20*time.Second),
 		entered(slow, model.AlertFiring, 50*time.Second), entered(down, model.AlertFiring, 2*time.Minute),
