@@ -61,6 +61,10 @@ func columns(to *int) bounded[int] {
 	return bounded[int]{to, 20, 1000, strconv.Atoi, "number"}
 }
 
+func atLeast(to *int) bounded[int] {
+	return bounded[int]{to, 1, math.MaxInt32, strconv.Atoi, "number"}
+}
+
 func size(to *int64) bounded[int64] {
 	return bounded[int64]{to, 1 << 10, math.MaxInt64, func(s string) (int64, error) { return strconv.ParseInt(s, 10, 64) }, "number"}
 }

@@ -38,6 +38,10 @@ type flags struct {
 	list    bool
 	limit   int64
 	speed   float64
+
+	only        []string // globs of workflows
+	minRequests int
+	offline     bool
 }
 
 func (a *app) rootCommand() *cobra.Command {
@@ -53,8 +57,9 @@ func (a *app) rootCommand() *cobra.Command {
 	root.PersistentFlags().StringVar(&a.flags.config, "config", "", "configuration file (default: slotop/config.yaml in the user's configuration directory)")
 	a.pollFlags(root)
 	a.promiseFlag(root)
+	a.sendFlag(root)
 	a.screenFlags(root)
-	root.AddCommand(a.demoCommand(), a.snapshotCommand(), a.recordCommand(), a.replayCommand(), a.configCommand(), a.versionCommand())
+	root.AddCommand(a.demoCommand(), a.snapshotCommand(), a.checkCommand(), a.recordCommand(), a.replayCommand(), a.configCommand(), a.versionCommand())
 	for _, c := range root.Commands() {
 		a.commands = append(a.commands, c.Name())
 	}
@@ -78,8 +83,12 @@ func (a *app) pollFlags(c *cobra.Command) {
 
 // promiseFlag lets a command say what is promised.
 func (a *app) promiseFlag(c *cobra.Command) {
-	c.Flags().BoolVar(&a.flags.dryRun, "dry-run", false, "say which alerts would be sent to whom, and send none")
 	c.Flags().Var(&a.flags.slo, "slo", "what is promised: "+sloForm+"; repeatable, over the configuration's workflows")
+}
+
+// sendFlag lets a command that tells others of alerts say so only.
+func (a *app) sendFlag(c *cobra.Command) {
+	c.Flags().BoolVar(&a.flags.dryRun, "dry-run", false, "say which alerts would be sent to whom, and send none")
 }
 
 func (a *app) screenFlags(c *cobra.Command) {
@@ -107,6 +116,7 @@ func (a *app) demoCommand() *cobra.Command {
 	}
 	a.pollFlags(c)
 	a.promiseFlag(c)
+	a.sendFlag(c)
 	a.screenFlags(c)
 	c.Flags().BoolVar(&a.flags.list, "list", false, "name the incidents")
 	return c
@@ -140,6 +150,7 @@ func (a *app) snapshotCommand() *cobra.Command {
 	}
 	a.pollFlags(c)
 	a.promiseFlag(c)
+	a.sendFlag(c)
 	c.Flags().Var(span(&a.flags.forTime, time.Millisecond, maxFor), "for", "how long to poll; saved pages and demo: how far to play")
 	c.Flags().StringVarP(&a.flags.output, "output", "o", "text", "text or json")
 	c.Flags().BoolVar(&a.flags.frames, "frames", false, "print every frame, not only the last")
@@ -185,11 +196,7 @@ func (a *app) configCommand() *cobra.Command {
 			return usageError(errors.New("config: say what to do: slotop config check [FILE]"))
 		}),
 	}
-	c.AddCommand(&cobra.Command{
-		Use:   "check [FILE]",
-		Short: "Say whether the configuration, the dialects and the themes beside it are right",
-		RunE:  a.action(cobra.MaximumNArgs(1), a.checkConfig),
-	})
+	c.AddCommand(a.checkConfigCommand())
 	return c
 }
 

@@ -115,7 +115,7 @@ func TestConfigCheck(t *testing.T) {
 		says  string
 	}{
 		{"none", nil, exitOK, "no file"},
-		{"good", map[string]string{"config.yaml": "theme: dark\ntargets:\n- address: localhost:8000\n"}, exitOK, "config.yaml: right, 1 target"},
+		{"good", map[string]string{"config.yaml": "theme: dark\ntargets:\n- address: localhost:8000\n"}, exitOK, "config.yaml: right, 1 target, 0 workflows"},
 		{"unknown key", map[string]string{"config.yaml": "thme: dark\n"}, exitUsage, `config.yaml:1:1: unknown key "thme": did you mean theme?`},
 		{"unknown theme", map[string]string{"config.yaml": "theme: drak\n"}, exitUsage, "drak"},
 		{"bad target", map[string]string{"config.yaml": "targets:\n- address: localhost\n"}, exitUsage, `target "localhost": no port`},

@@ -98,10 +98,13 @@ func checkPlain(t *testing.T, text string, width int, ascii bool) {
 }
 
 func TestTextSaysTheWords(t *testing.T) {
+	crowd := calm()
+	crowd.Workflows[0].Name, crowd.Workflows[0].Members = "other", 49980
 	tests := []struct {
 		frame *model.Frame
 		want  []string
 	}{
+		{crowd, []string{"other (49980) undecided 17.2", "other (49980), undecided since"}},
 		{incident(), []string{
 			"SIMULATED", "partial: 20 s covered", "stalled", "2 lines skipped (5, 8)",
 			"not metrics: an HTML page", "last good answer at 03:11:00 (3 min 00 s ago)",

@@ -123,7 +123,7 @@ func (p *page) workflows(flows []model.WorkflowView) {
 		has := func(s model.Signal) bool { return !slices.Contains(w.Missing, s) }
 		d, signal := of(w)
 		p.row(t,
-			p.name(w.Name, t.name), conditionWord(w),
+			p.name(title(w), t.name), conditionWord(w),
 			p.cell(w.Requests.PerSecond, unit.Rate),
 			p.quantile(w.TTFT, p50, has(model.TTFT)),
 			p.quantile(w.TTFT, p95, has(model.TTFT)),
@@ -183,7 +183,7 @@ func (p *page) workflow(w *model.WorkflowView) {
 	if !w.Since.IsZero() {
 		state += " since " + p.ago(w.Since)
 	}
-	p.flow("", ", ", p.name(w.Name, p.width), state, fmt.Sprintf("%d of %s fresh", w.Replicas.Fresh, counted(w.Replicas.Total, "target")))
+	p.flow("", ", ", p.name(title(w), p.width), state, fmt.Sprintf("%d of %s fresh", w.Replicas.Fresh, counted(w.Replicas.Total, "target")))
 	r := &w.Requests
 	p.flow("  requests  ", ", ",
 		"started "+count(r.Started), "finished "+count(r.Finished), "failed "+count(r.Failed),
@@ -203,6 +203,14 @@ func (p *page) workflow(w *model.WorkflowView) {
 	p.promise(w)
 	p.absent("  ", w.Missing)
 	p.notes("  ", w.Notes)
+}
+
+// title is a workflow's name, and how many it stands for.
+func title(w *model.WorkflowView) string {
+	if w.Members > 0 {
+		return w.Name + " (" + unit.Integer(float64(w.Members)) + ")"
+	}
+	return w.Name
 }
 
 func count(r model.Reading) string { return unit.Reading(r, unit.Integer) }
