@@ -69,7 +69,7 @@ func footerKey(f *model.Frame, k KeyHelp, look Look) part {
 	}
 	segs := []seg{{themes.Key, look.pick(k.Key, k.ASCII)}, {role, " " + k.Short}}
 	if n := Firing(f); k.Badge && n > 0 {
-		segs = append(segs, seg{themes.Breach, " " + look.pick("▲", "!") + unit.Count(float64(n))})
+		segs = append(segs, seg{themes.Text, " "}, seg{themes.Breach, look.pick("▲", "!") + unit.Count(float64(n))})
 	}
 	return part{segs, k.Drop}
 }

@@ -159,7 +159,7 @@ func TestNothingKnownOfAPromise(t *testing.T) {
 		return nil
 	}
 	has(t, opens(find("bare"), 80), "not exported by its servers", "cannot compute", "NOT EXPORTED")
-	has(t, opens(find("still"), 80), "no traffic", "n=0")
+	has(t, opens(find("still"), 80), "goodput no traffic", "TTFT within 1 s no traffic")
 	has(t, opens(find("slow"), 80), "-35 % left")
 	has(t, opens(tuitest.Stale(), 80), "no target of it answers")
 }

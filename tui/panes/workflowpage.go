@@ -170,7 +170,11 @@ func (s *sheet) goodput(g *model.GoodputView) {
 	if g == nil {
 		return
 	}
-	share := []part{{segs: []seg{seg(k.goodputOf(g, true)), {themes.Text, " "}, {verdictRole(g.Verdict), verdictWord(g.Verdict)}}}}
+	word := seg{verdictRole(g.Verdict), verdictWord(g.Verdict)}
+	share := []part{{segs: []seg{word}}}
+	if g.Share.Lo.OK() {
+		share[0].segs = []seg{seg(k.goodputOf(g, true)), {themes.Text, " "}, word}
+	}
 	if r, ok := k.between(g.PerSecond, unit.Rate); ok {
 		share = append(share, say(0, themes.Text, r+" good requests/s"))
 	}
@@ -271,7 +275,10 @@ func (s *sheet) budget(w *model.WorkflowView) {
 	s.rule("ERROR BUDGET", say(1, themes.Muted, "seen "+k.age(seconds(b.ObservedS))+" of "+unit.Period(b.PeriodS)))
 	s.facts("burn", k.measure(0, "2 min", k.times(b.Burn.M2), ""), k.measure(0, "5 min", k.times(b.Burn.M5), ""),
 		k.measure(0, "30 min", k.times(b.Burn.M30), ""), say(0, themes.Muted, "1 spends what is allowed"))
-	left := []part{{segs: []seg{seg(k.left(b)), {themes.Muted, " left"}}}}
+	var left []part
+	if b.Remaining.OK() {
+		left = append(left, part{segs: []seg{seg(k.left(b)), {themes.Muted, " left"}}})
+	}
 	if v, ok := b.Bad.Get(); ok {
 		text := samples(v) + " bad"
 		if a, ok := b.Allowed.Get(); ok {
