@@ -305,7 +305,18 @@ type WorkflowView struct {
 	Condition Condition `json:"condition"`
 	Since     Instant   `json:"since"` // when the condition began
 
+	// Worst is the slowest target, where several serve the workflow: a figure of
+	// its own, and never a mean of theirs.
+	Worst *WorstReplica `json:"worst_replica"`
+
 	History *History `json:"-"`
+}
+
+// WorstReplica is one target's own latency: TTFT, or E2E where there is none.
+type WorstReplica struct {
+	Target  string `json:"target"`
+	Metric  Metric `json:"metric"`
+	Latency *Dist  `json:"latency"`
 }
 
 // Replicas says how many of a workflow's targets the totals cover.

@@ -132,6 +132,10 @@ type Estimate struct {
 	Hi     Reading `json:"hi"`
 	Open   bool    `json:"open"`
 	Enough bool    `json:"enough"`
+
+	// Seen: Value was read off single observations. It needs no bracket; Lo and Hi
+	// say how well the observations stand for others.
+	Seen bool `json:"-"`
 }
 
 // Exists reports whether anything at all is known of the quantile.

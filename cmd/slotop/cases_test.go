@@ -215,6 +215,9 @@ func TestOC04PercentilesOverReplicas(t *testing.T) {
 	if both.E2E.N != 1000 {
 		t.Errorf("fleet n %v", both.E2E.N)
 	}
+	if r := both.Worst; r == nil || r.Target != "b" || r.Metric != model.MetricE2E || r.Latency.N != 10 || r.Latency.P99.Value.Value != b.E2E.P99.Value.Value {
+		t.Errorf("worst replica %+v", r)
+	}
 }
 
 // TestOC04Summaries: ready-made quantiles of two replicas make none of the fleet.

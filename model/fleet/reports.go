@@ -73,7 +73,7 @@ func (f *Fleet) onRequests(at model.Instant, t *target, b *model.Batch) {
 	t.follows.Take(at, b, func(e requests.Ended) {
 		w := f.flowOf(originOf(e.Request, t))
 		t.carries(w)
-		w.ended(at.Mono, &e)
+		w.ended(at.Mono, &e, &t.users)
 	})
 	for i := range b.Requests {
 		w := f.flowOf(originOf(&b.Requests[i], t))
@@ -141,11 +141,12 @@ func (r *reports) phase(p model.Phase, unknown bool) *model.Reading {
 }
 
 // ended counts a request that came to its end.
-func (w *workflow) ended(now time.Duration, e *requests.Ended) {
+func (w *workflow) ended(now time.Duration, e *requests.Ended, users *users) {
 	r := &w.events
 	r.last, r.any, r.sumNew = now, true, true
 	one := &reported{}
-	one.add(w.spec, e)
+	j := one.add(w.spec, e)
+	users.count(&one.counts, e, j)
 	r.ledger.total.Add(&one.counts)
 	if b := r.block(e.At, now); b != nil {
 		b.merge(one)
@@ -174,7 +175,7 @@ func (r *reports) block(at, now time.Duration) *reported {
 
 // add counts one request: what became of it, whether it kept its promises, and
 // its times where it was answered.
-func (s *reported) add(spec *model.WorkflowSpec, e *requests.Ended) {
+func (s *reported) add(spec *model.WorkflowSpec, e *requests.Ended) slo.Judgement {
 	q := e.Request
 	times := e.Times()
 	felt := times
@@ -187,7 +188,7 @@ func (s *reported) add(spec *model.WorkflowSpec, e *requests.Ended) {
 		Stream: q.Stream, WaitedS: e.WaitedS(), HadToken: q.FirstToken != 0,
 	})
 	s.outcome(q)
-	s.judged(j, q, e)
+	s.judged(j, q)
 	for i, v := range felt {
 		s.term(i, v, j.Terms[i])
 	}
@@ -199,8 +200,18 @@ func (s *reported) add(spec *model.WorkflowSpec, e *requests.Ended) {
 		}
 	}
 	s.usage(q)
-	s.retries += float64(max(0, e.Tries-1))
+	s.retries += retriesOf(e)
 	s.load.add(q, e)
+	return j
+}
+
+// retriesOf is how many tries a request was besides its user's first: all of its
+// own, or itself where each try is a request.
+func retriesOf(e *requests.Ended) float64 {
+	if e.Request.RetryOf != "" {
+		return 1
+	}
+	return float64(max(0, e.Tries-1))
 }
 
 func (s *reported) outcome(q *model.Request) {
@@ -249,28 +260,18 @@ func count(by *map[string]float64, cause string) {
 	(*by)[cause]++
 }
 
-func (s *reported) judged(j slo.Judgement, q *model.Request, e *requests.Ended) {
+func (s *reported) judged(j slo.Judgement, q *model.Request) {
 	c := &s.counts
-	good, bad := 0.0, 0.0
 	switch j.Verdict {
 	case slo.IsGood:
-		good = 1
-		if q.OutputTokens.OK() {
+		c.Good++
+		if q.OutputTokens.OK() && q.Outcome != model.RequestCancelled {
 			c.GoodOutput += q.OutputTokens.Value
 		}
 	case slo.IsBad:
-		bad = 1
+		c.Bad++
 	case slo.IsExcluded:
 		c.Excluded++
-	}
-	c.Good += good
-	c.Bad += bad
-	if !e.Superseded {
-		c.UserGood += good
-		c.UserBad += bad
-	}
-	if e.Retracts { // the attempt before had been counted as the user's last
-		c.UserBad--
 	}
 }
 

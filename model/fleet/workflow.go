@@ -151,6 +151,7 @@ func (w *workflow) see(at model.Instant, f *Fleet) model.WorkflowView {
 			v.Members += t.crowd.names - len(t.crowd.named)
 		}
 	}
+	v.Worst = w.worst()
 	v.Missing = ty.missing()
 	v.Notes = w.notes(ty)
 	span := w.span(ty, f.window, f.every)
@@ -214,6 +215,48 @@ func prefixHit(ty *tally) model.Reading {
 		return windowRatio(ty, model.CachedTokens, model.PromptTokens)
 	}
 	return windowRatio(ty, model.PrefixHits, model.PrefixQueries)
+}
+
+// worst is the replica that is slowest by its own p99, however few requests it
+// saw: its n stands beside it. Nil for a workflow of one target.
+func (w *workflow) worst() *model.WorstReplica {
+	if w.fresh < 2 {
+		return nil
+	}
+	for _, m := range []model.Metric{model.MetricTTFT, model.MetricE2E} {
+		if r := w.worstBy(m); r != nil {
+			return r
+		}
+	}
+	return nil
+}
+
+func (w *workflow) worstBy(m model.Metric) *model.WorstReplica {
+	var worst *model.WorstReplica
+	most := -1.0
+	for _, t := range w.targets {
+		d := t.latencyOf(w, m)
+		if d == nil || d.N == 0 || !d.P99.Lo.OK() {
+			continue
+		}
+		if at := first(d.P99.Value, d.P99.Lo).Value; at > most {
+			worst, most = &model.WorstReplica{Target: t.spec.Name, Metric: m, Latency: d}, at
+		}
+	}
+	return worst
+}
+
+// latencyOf is the target's own latency of a workflow, nil where it is not fresh.
+func (t *target) latencyOf(w *workflow, m model.Metric) *model.Dist {
+	ty := t.flows[w]
+	switch {
+	case ty == nil || !t.fresh():
+		return nil
+	case len(t.flows) == 1 && m == model.MetricTTFT:
+		return t.view.TTFT // summed up already
+	default:
+		return ty.distOf(m.Signal())
+	}
 }
 
 // addBounds names the bucket edges on both sides of bounds that are none.

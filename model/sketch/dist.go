@@ -27,7 +27,7 @@ func (s *Sketch) estimate(q float64) model.Estimate {
 		no := model.Missing(model.NoTraffic)
 		return model.Estimate{Value: no, Lo: no, Hi: no}
 	}
-	e := model.Estimate{Value: model.Of(s.Quantile(q))}
+	e := model.Estimate{Value: model.Of(s.Quantile(q)), Seen: true}
 	l, u := hist.Ranks(s.n, q)
 	if l > 0 {
 		_, lo, _ := s.at(l)

@@ -28,7 +28,7 @@ func marksFor(ascii bool) marks {
 // Estimate is a quantile with what is known of its error: 182 ms where its
 // bracket is narrow, ~640 ms (500–750) where it is not, 1.0–2.5 s where the value
 // would be a guess, ≤ 0.3 s in the first bucket, > 160 s beyond the last, or the
-// word for why there is none.
+// word for why there is none. What was read off single observations stands alone.
 func Estimate(e model.Estimate, ascii bool) string {
 	m := marksFor(ascii)
 	lo, hi := e.Lo.Value, e.Hi.Value
@@ -91,6 +91,8 @@ func shapeOf(e model.Estimate) shape {
 	switch {
 	case !e.Exists():
 		return absent
+	case e.Seen && e.Value.OK():
+		return point
 	case e.Open || !e.Hi.OK():
 		if e.Lo.OK() {
 			return beyond
@@ -255,10 +257,14 @@ func trimmed(v float64, decimals int) string {
 }
 
 // Share is a share of requests: 95.0 % where it is exact or known to within a
-// point, else the interval it lies in, rounded outwards: 60–90 %.
+// point, else the interval it lies in, rounded outwards: 60–90 %, or ≤ 80 % where
+// only the most is known.
 func Share(s model.Share, ascii bool) string {
-	if !s.Lo.OK() || !s.Hi.OK() {
+	switch {
+	case !s.Hi.OK():
 		return s.Lo.State.String()
+	case !s.Lo.OK():
+		return marksFor(ascii).atMost + " " + strconv.Itoa(int(math.Ceil(100*s.Hi.Value-1e-9))) + " %"
 	}
 	lo, hi := s.Lo.Value, s.Hi.Value
 	if hi-lo <= 0.01+1e-12 {

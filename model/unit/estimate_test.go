@@ -14,6 +14,17 @@ func estimate(v, lo, hi float64) model.Estimate {
 
 func open(lo float64) model.Estimate { return model.Estimate{Lo: model.Of(lo), Open: true} }
 
+// A percentile of single observations is a number, however few there are.
+func TestSeen(t *testing.T) {
+	e := model.Estimate{Value: model.Of(43.51), Lo: model.Of(1.39), Hi: model.Of(49.07), Seen: true}
+	if got, short := Estimate(e, false), EstimateShort(e, false); got != "44 s" || short != "44 s" {
+		t.Errorf("%q, %q", got, short)
+	}
+	if got := Estimate(model.Estimate{Value: model.Of(0.5), Lo: model.Of(0.4), Seen: true}, false); got != "500 ms" {
+		t.Errorf("without an upper end: %q", got)
+	}
+}
+
 func TestEstimate(t *testing.T) {
 	nan := math.NaN()
 	tests := []struct {
@@ -80,6 +91,13 @@ func TestEstimateShortFits(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+func TestShareAtMost(t *testing.T) {
+	s := model.Share{Hi: model.Of(0.791)}
+	if got, ascii := Share(s, false), Share(s, true); got != "≤ 80 %" || ascii != "<= 80 %" {
+		t.Errorf("%q, %q", got, ascii)
 	}
 }
 
