@@ -135,9 +135,23 @@ func (a *fileAlerts) checkRules(at *placer, list *yaml.Node) error {
 		default:
 			first[r.Name] = child(n, "name").Line
 		}
-		errs = append(errs, r.check(at, n))
+		wrong := r.check(at, n)
+		if wrong == nil && r.Name != "" {
+			wrong = r.refused(at, n)
+		}
+		errs = append(errs, wrong)
 	}
 	return errors.Join(errs...)
+}
+
+// refused is what the fold itself has against a rule, such as a name that a
+// built-in rule has.
+func (r *fileRule) refused(at *placer, n *yaml.Node) error {
+	_, err := fleet.New(fleet.Config{Every: time.Second, Policy: model.Policy{Rules: []model.RuleSpec{r.spec()}}})
+	if err == nil {
+		return nil
+	}
+	return at.at(child(n, "name"), "%v", err)
 }
 
 func (r *fileRule) check(at *placer, n *yaml.Node) error {

@@ -68,6 +68,7 @@ func TestAlertErrors(t *testing.T) {
 		{"no number", rule + "name: a\n    signal: goodput\n    under: low\n", []string{`f.yaml:5:12: "low" is not a number, a share such as 90% or a duration such as 500ms`}},
 		{"severity", rule + "name: a\n    signal: goodput\n    under: 1\n    severity: warning\n", []string{`f.yaml:6:15: "warning" is not one of page, warn, note`}},
 		{"rule twice", rule + "{name: a, signal: goodput, under: 1}\n  - {name: a, signal: goodput, under: 1}\n", []string{`f.yaml:4:12: rule "a" is there twice, first in line 3`}},
+		{"a built-in name", rule + "{signal: goodput, under: 1, name: stalled}\n", []string{`f.yaml:3:39: rule stalled: the name is taken`}},
 		{"no way", send + "severity: page\n", []string{"f.yaml:3:5: a receiver without a way to it: write exec, webhook or alertmanager"}},
 		{"two ways", send + "exec: [a]\n    webhook: {url: \"https://h/\"}\n", []string{"f.yaml:4:14: a receiver with both exec and webhook: write one row for each"}},
 		{"a shell's line", send + "exec: notify-me now\n", []string{"f.yaml:3:11: this cannot be a text: write a list"}},
