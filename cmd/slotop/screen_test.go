@@ -18,12 +18,13 @@ import (
 // The cases of area D on a real terminal, and what the terminal is sent.
 
 // ownSequences is every escape sequence that the screen may write: cursor,
-// erasing, colours, modes, keyboard and queries, and no title, clipboard or
-// hyperlink.
+// erasing, colours, modes, keyboard and queries, the window's title in plain text,
+// and no clipboard or hyperlink.
 var ownSequences = regexp.MustCompile(`^\x1b(` +
 	`\[[0-9;]*[ABCDEFGHIJKLMPSTXZ@dbmr]|\[[0-9;]*m|` +
 	`\[\?[0-9;]+[hl]|\[\?[0-9]+\$p|\[\?5W|` +
 	`\[>[0-9;]*m|\[[><=][0-9;]*u|\[\?u|` +
+	`\]2;(?:slotop|[^\x00-\x1f\x7f-\x9f]* — slotop)(?: \(simulated\))?\x07|\]2;\x07|` +
 	`\]11;\?\x07|[78M])`)
 
 // foreign returns the first thing in raw that is no text, no line movement and
@@ -48,6 +49,9 @@ func TestForeignBytesAreFound(t *testing.T) {
 	for raw, ok := range map[string]bool{
 		"\x1b[38;5;109mLIVE\x1b[m\r\n\x1b[?1049h": true,
 		"\x1b]0;title\x07":                        false,
+		"\x1b]2;title\x07":                        false,
+		"\x1b]2;▲ chat BREACHED — slotop\x07":     true,
+		"\x1b]2;a\u009b2J — slotop\x07":           false,
 		"\x1b]52;c;aGk=\x07":                      false,
 		"a\u009b2J":                               false,
 		"a\x9b2J":                                 false,
