@@ -225,3 +225,23 @@ func TestCheckErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestJUnitSkips what was only assumed and is not measured: the rest was judged.
+func TestJUnitSkips(t *testing.T) {
+	f := gated()
+	w := &f.Workflows[0]
+	w.AssumedObjectives = true
+	w.Objectives[1].Verdict, w.Objectives[1].Share = model.CannotCompute, model.Share{}
+	var back junitSuites
+	if err := xml.Unmarshal(forms(t, Judge(f, CheckOptions{Only: only("chat")}))["junit"], &back); err != nil {
+		t.Fatal(err)
+	}
+	if s := back.Suites[0]; back.Errors != 0 || s.Skipped != 1 || s.Cases[1].Skipped == nil || s.Cases[1].Skipped.Message != "not exported" {
+		t.Errorf("%+v", s)
+	}
+	w.AssumedObjectives = false
+	back = junitSuites{}
+	if err := xml.Unmarshal(forms(t, Judge(f, CheckOptions{Only: only("chat")}))["junit"], &back); err != nil || back.Errors != 1 {
+		t.Errorf("a promise that is not measured: %v, %+v", err, back)
+	}
+}
