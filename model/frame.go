@@ -305,6 +305,10 @@ type WorkflowView struct {
 	Condition Condition `json:"condition"`
 	Since     Instant   `json:"since"` // when the condition began
 
+	// WaitNow is how long a request that arrives now waits for its first token, in
+	// seconds, by Little's law; BreachIn when that will be longer than promised.
+	WaitNow  Reading `json:"wait_now_s"`
+	BreachIn Reading `json:"breach_in_s"`
 	// Worst is the slowest target, where several serve the workflow: a figure of
 	// its own, and never a mean of theirs.
 	Worst *WorstReplica `json:"worst_replica"`

@@ -151,9 +151,9 @@ func outcome(signal int, reason string) int {
 	return signal
 }
 
-// isLevel marks the gauge whose change over the window is part of an identity:
-// requests in flight, in "started − finished − still running".
-func isLevel(s model.Signal) bool { return s == model.Running }
+// isLevel marks the gauges whose change over the window is part of an identity:
+// what was started is what ended and what more is in flight.
+func isLevel(s model.Signal) bool { return s == model.Running || s == model.Waiting }
 
 // put writes a sample's cumulative values into the row.
 func (sl *slot) put(c *columns, s *model.Sample, poll int, row *[]float64) {

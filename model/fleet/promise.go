@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"slotop/model"
 	"slotop/model/hist"
 	"slotop/model/slo"
+	"slotop/model/unit"
 )
 
 // byRequests reports whether the workflow is judged by requests that were
@@ -194,6 +196,9 @@ func (w *workflow) promise(v *model.WorkflowView, s slo.Span, now time.Duration,
 	v.Promised = model.Promise{Share: spec.Share, PeriodS: spec.PeriodS, Reader: spec.Reader, TruncatedBad: spec.TruncatedBad}
 	v.Objectives = slo.Objectives(w.spec, s)
 	g := slo.Goodput(spec, s)
+	if alone := missedAlone(v.Objectives); alone != "" && g.Verdict == model.Undecided {
+		g.Verdict, g.Why = model.Missed, alone
+	}
 	if why := w.tooSoon(v); why != "" {
 		g = model.GoodputView{Basis: g.Basis, Target: g.Target, Verdict: model.Undecided, Why: model.Text(why)}
 		w.undecide(v)
@@ -206,6 +211,17 @@ func (w *workflow) promise(v *model.WorkflowView, s slo.Span, now time.Duration,
 	v.Goodput = &g
 	v.Budget = w.budget(l, spec, s, now, every)
 	v.Deadline = w.deadline(v, spec)
+}
+
+// missedAlone says that one bound for itself was kept by too few: of those that
+// it was measured on, which need not be those that ended in the window.
+func missedAlone(objectives []model.ObjectiveView) model.Text {
+	for _, o := range objectives {
+		if o.Verdict == model.Missed {
+			return model.Text(fmt.Sprintf("%s %s was kept by %s", o.Metric.Title(), unit.Limit(o.MaxS), unit.Share(o.Share, false)))
+		}
+	}
+	return ""
 }
 
 // tooSoon says why nothing can be told of the window, "" where it can.

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -36,6 +37,7 @@ const (
 	fewThrottled  = 5
 	waitWindow    = 30 * time.Second
 	idleAfter     = 30 * time.Second
+	fewWaiting    = 5 // below it a queue that grows is chance
 )
 
 // builtIn are the rules on each workflow and on each target.
@@ -244,7 +246,7 @@ func (w *workflow) grace(forS float64, at model.Instant) string {
 func (f *Fleet) predicted(w *workflow, v *model.WorkflowView) alert.Observation {
 	o := alert.Observation{Rule: waitRule}
 	limit := w.limitOf(model.TTFT)
-	wait := w.waitNow(v)
+	wait := v.WaitNow
 	if !wait.OK() {
 		return o
 	}
@@ -271,6 +273,18 @@ func (w *workflow) waitNow(v *model.WorkflowView) model.Reading {
 		return model.Reading{}
 	}
 	return slo.LittleWait(v.Requests.Waiting, model.Of(c.Term(model.MetricTTFT).N/elapsed.Seconds()))
+}
+
+// breachIn is when those who arrive will wait for longer than was promised, if the
+// queue goes on growing as it does: unknown where it does not.
+func (w *workflow) breachIn(v *model.WorkflowView) model.Reading {
+	limit := w.limitOf(model.TTFT)
+	c, elapsed := w.ledger.since(waitWindow)
+	if s := elapsed.Seconds(); s > 0 && w.read > 0 && v.Requests.Waiting.Value >= fewWaiting && !math.IsInf(limit, 1) {
+		arrivals := (c.Finished + c.Failed + c.Cancelled + c.Grown + c.Queued) / s
+		return slo.TimeToBreach(v.Requests.Waiting.Value, arrivals, c.Term(model.MetricTTFT).N/s, limit)
+	}
+	return model.Reading{}
 }
 
 // throttling: requests are refused for their rate. They are quick, and make

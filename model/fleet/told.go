@@ -117,6 +117,8 @@ func (l *ledger) gain(sl *slot, by [4]float64) {
 		c.Preempted += by[0]
 	case model.Running:
 		c.Grown += by[0]
+	case model.Waiting:
+		c.Queued += by[0]
 	default:
 		for _, m := range model.Metrics {
 			if m.Signal() == sl.key.signal {

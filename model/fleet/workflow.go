@@ -152,6 +152,7 @@ func (w *workflow) see(at model.Instant, f *Fleet) model.WorkflowView {
 		}
 	}
 	v.Worst = w.worst()
+	v.WaitNow, v.BreachIn = w.waitNow(&v), w.breachIn(&v)
 	v.Missing = ty.missing()
 	v.Notes = w.notes(ty)
 	span := w.span(ty, f.window, f.every)
@@ -410,8 +411,7 @@ func (w *workflow) atRisk(v *model.WorkflowView) bool {
 	if b := v.Budget; b != nil && b.Burn.M2.Value > 1 && b.Burn.M5.Value > 1 && b.Burn.M30.Value > 1 && v.Goodput.N >= fewRequests {
 		return true
 	}
-	wait := w.waitNow(v)
-	return wait.OK() && wait.Value > w.limitOf(model.TTFT)
+	return v.WaitNow.OK() && v.WaitNow.Value > w.limitOf(model.TTFT)
 }
 
 // verdict is the goodput's word. Where that cannot be computed a missed objective

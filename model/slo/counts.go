@@ -36,6 +36,7 @@ type Counts struct {
 	Output    float64          // output tokens
 	Preempted float64
 	Grown     float64 // running at the end less those at the beginning
+	Queued    float64 // the same of those waiting
 
 	// Judged one by one; zero where only histograms exist.
 	Good       float64
@@ -50,7 +51,7 @@ type Counts struct {
 const numMetrics = 5
 
 // Width is the length of a row.
-const Width = 5 + 4*numMetrics + 10
+const Width = 5 + 4*numMetrics + 11
 
 // fields lists the addresses of all counts in the order of a row.
 func (c *Counts) fields() [Width]*float64 {
@@ -61,7 +62,7 @@ func (c *Counts) fields() [Width]*float64 {
 		f[n], f[n+1], f[n+2], f[n+3] = &t.N, &t.Lo, &t.Hi, &t.Sum
 		n += 4
 	}
-	for _, p := range []*float64{&c.Output, &c.Preempted, &c.Grown, &c.Good, &c.Bad, &c.Excluded, &c.GoodOutput, &c.UserGood, &c.UserBad, &c.Throttled} {
+	for _, p := range []*float64{&c.Output, &c.Preempted, &c.Grown, &c.Queued, &c.Good, &c.Bad, &c.Excluded, &c.GoodOutput, &c.UserGood, &c.UserBad, &c.Throttled} {
 		f[n] = p
 		n++
 	}
