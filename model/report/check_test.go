@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"encoding/xml"
-	"fmt"
+	"errors"
 	"strings"
 	"testing"
 
@@ -214,13 +214,13 @@ func TestJUnitCounts(t *testing.T) {
 }
 
 func TestCheckErrors(t *testing.T) {
-	gone := fmt.Errorf("broken pipe")
+	gone := errors.New("broken pipe")
 	c := Judge(gated(), CheckOptions{})
 	for name, write := range map[string]func() error{
 		"json":  func() error { return CheckJSON(errWriter{gone}, c) },
 		"junit": func() error { return CheckJUnit(errWriter{gone}, c) },
 	} {
-		if err := write(); err != gone {
+		if err := write(); !errors.Is(err, gone) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

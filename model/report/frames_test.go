@@ -107,6 +107,8 @@ func loadTest() *model.Frame {
 	w.Deadline = &model.DeadlineView{
 		Began: at(time.Minute), DeadlineS: 3600, LeftS: model.Of(2820), Remaining: model.Of(1200), PerSecond: model.Of(.3), NeedsS: model.Of(4000), Verdict: model.Missed,
 	}
+	w.WaitNow, w.BreachIn = model.Of(.3), model.Of(40)
+	w.Worst = &model.WorstReplica{Target: "vllm-1:8000", Metric: model.MetricTTFT, Latency: dist(10, 7.4, tooFew(estimate(7.5, 5, 10)), tooFew(estimate(9.95, 5, 10)), tooFew(beyond(10)))}
 	f.Goodput = w.Goodput
 	f.Alerts, f.AlertLog = alertsOf()
 	f.Unjudged = []model.Unjudged{

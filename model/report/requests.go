@@ -99,6 +99,22 @@ func (p *page) latencies(w *model.WorkflowView) {
 	if w.Load != nil {
 		p.load(w.Load)
 	}
+	if o := w.Worst; o != nil && o.Latency != nil {
+		p.flow("  slowest   ", "  ", append([]string{p.safe(o.Target) + ", its " + o.Metric.Title()}, p.dist(o.Latency, true)...)...)
+	}
+	p.wait(w)
+}
+
+// wait is what a request that arrives now meets.
+func (p *page) wait(w *model.WorkflowView) {
+	if !w.WaitNow.OK() && !w.BreachIn.OK() {
+		return
+	}
+	breach := ""
+	if w.BreachIn.OK() {
+		breach = "longer than promised in " + unit.Duration(w.BreachIn.Value)
+	}
+	p.flow("  wait now  ", ", ", unit.Reading(w.WaitNow, unit.Duration)+" to the first token", breach)
 }
 
 // load compares what a load generator meant to send with what it sent.
