@@ -52,9 +52,7 @@ func budgetColumns(longest, w int) []column[*model.WorkflowView] {
 		burn("5 MIN", 0, func(b model.Burn) model.Reading { return b.M5 }),
 		burn("30 MIN", 3, func(b model.Burn) model.Reading { return b.M30 }),
 		{title: "LEFT", min: 6, draw: func(r *model.WorkflowView, _ int, k Look) cell { return k.left(r.Budget) }},
-		{title: "GONE IN", min: 7, draw: func(r *model.WorkflowView, w int, k Look) cell {
-			return k.reading(r.Budget.ExhaustedIn, w, unit.DurationShort)
-		}},
+		{title: "GONE IN", min: 7, draw: drawGone},
 		{title: "SEEN", min: 13, drop: 7, draw: drawSeen},
 		{title: "BAD", min: 4, drop: 8, draw: func(r *model.WorkflowView, w int, k Look) cell { return k.count(r.Budget.Bad, w) }},
 		{title: "ALLOWED", min: 7, drop: 8, draw: func(r *model.WorkflowView, w int, k Look) cell { return k.count(r.Budget.Allowed, w) }},
@@ -62,6 +60,16 @@ func budgetColumns(longest, w int) []column[*model.WorkflowView] {
 			return cell{themes.Text, k.sentence(r.Budget.Text, w)}
 		}},
 	})
+}
+
+// spent reports whether nothing is left of a budget.
+func spent(b *model.BudgetView) bool { return b.Remaining.OK() && b.Remaining.Value <= 0 }
+
+func drawGone(r *model.WorkflowView, w int, look Look) cell {
+	if spent(r.Budget) {
+		return cell{themes.Breach, "spent"}
+	}
+	return look.reading(r.Budget.ExhaustedIn, w, unit.DurationShort)
 }
 
 // drawSeen is how much of the period slotop was there to see.

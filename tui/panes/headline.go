@@ -262,7 +262,11 @@ func riskWhy(f *model.Frame, w *model.WorkflowView, look Look) part {
 			return say(0, themes.Text, look.sentence(a.Text, 200))
 		}
 	}
-	if b := w.Budget; b != nil && b.ExhaustedIn.OK() {
+	switch b := w.Budget; {
+	case b == nil:
+	case spent(b):
+		return say(0, themes.Text, "nothing left of its budget")
+	case b.ExhaustedIn.OK():
 		return say(0, themes.Text, unit.Percent(b.Remaining.Value)+" of the budget left, gone in "+unit.Duration(b.ExhaustedIn.Value)+" at this burn")
 	}
 	return part{}

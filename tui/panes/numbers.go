@@ -180,7 +180,7 @@ func (k Look) left(b *model.BudgetView) cell {
 		return cell{themes.Muted, unit.None(k.ASCII)}
 	}
 	c := k.ratio(b.Remaining, 6)
-	if v, ok := b.Remaining.Get(); ok && v <= 0 {
+	if spent(b) {
 		c.role = themes.Breach
 	}
 	return c

@@ -77,11 +77,11 @@ func active(a *model.AlertView) bool {
 	return (a.State == model.AlertFiring || a.State == model.AlertPending) && !a.Acknowledged
 }
 
-// Firing counts the alerts that fire and that nobody has taken.
+// Firing counts the alerts that fire, want something and that nobody has taken.
 func Firing(f *model.Frame) int {
 	n := 0
 	for i := range f.Alerts {
-		if a := &f.Alerts[i]; a.State == model.AlertFiring && !a.Acknowledged {
+		if a := &f.Alerts[i]; a.State == model.AlertFiring && !a.Acknowledged && a.Severity != model.Note {
 			n++
 		}
 	}
@@ -99,15 +99,11 @@ func stripAlerts(f *model.Frame) []*model.AlertView {
 	return out
 }
 
-// told reports whether the headline says what the alert says: a page of the
-// workflow that it names, the reason why that one is at risk, or targets whose
-// trouble it counts.
+// told reports whether the headline says what the alert says: that the workflow
+// it names hurts or is about to, or targets whose trouble it counts.
 func told(f *model.Frame, a *model.AlertView) bool {
-	if len(f.Workflows) > 0 && string(a.Workflow) == f.Workflows[0].Name && a.Workflow != "" {
-		switch c := of(&f.Workflows[0]); {
-		case c.hurts() && a.Severity == model.Page, c == atRisk:
-			return true
-		}
+	if len(f.Workflows) > 0 && string(a.Workflow) == f.Workflows[0].Name && a.Workflow != "" && of(&f.Workflows[0]) <= atRisk {
+		return true
 	}
 	names := a.Members
 	if len(names) == 0 && a.Target != "" {

@@ -286,7 +286,10 @@ func (s *sheet) budget(w *model.WorkflowView) {
 		}
 		left = append(left, say(0, themes.Text, text))
 	}
-	if v, ok := b.ExhaustedIn.Get(); ok {
+	switch v, ok := b.ExhaustedIn.Get(); {
+	case spent(b):
+		left = append(left, say(0, themes.Breach, "spent"))
+	case ok:
 		left = append(left, say(0, themes.Text, "gone in "+unit.Duration(v)+" at this burn"))
 	}
 	s.facts("budget", left...)
