@@ -186,7 +186,7 @@ func (g *gathering) number(n uint64) (lost uint64) {
 		lost = n - g.last - 1
 	case jump && !g.seam:
 		g.sparse = true
-	case n == g.last+1:
+	case g.last > 0 && n == g.last+1:
 		g.steps = true
 	}
 	if g.seam {

@@ -139,7 +139,7 @@ func (p *played) Poll(ctx context.Context) (model.Batch, error) {
 		p.got.add(&m.message)
 		p.ahead.drop()
 	}
-	if p.ended && p.got.read+p.got.skipped == 0 {
+	if p.ended && p.got.read+p.got.skipped+len(p.ahead.due) == 0 {
 		return model.Batch{}, &FaultError{model.NotMetrics, "no events: the file is empty"}
 	}
 	return p.got.take()
