@@ -2,6 +2,7 @@ package alert
 
 import (
 	"container/list"
+	"slices"
 
 	"slotop/model"
 )
@@ -77,8 +78,14 @@ func (b *Book) Observe(o Observation, at model.Instant) {
 	if s.Stale || s.State == model.AlertUnknown { // what is over needs no explanation
 		r.cause = cause
 	}
-	b.enter(r, s, o.Text, at)
-	b.speakFor(r, o.Members, is)
+	if o.Text != "" {
+		r.text = o.Text
+	}
+	if !slices.Equal(r.members, o.Members) {
+		r.members = slices.Clone(o.Members)
+	}
+	b.enter(r, s, at)
+	b.speakFor(r, is)
 }
 
 // believe is what an observation says, as far as it may be believed: while its
@@ -128,7 +135,7 @@ func (b *Book) Settle(at model.Instant) {
 		if r.tick != b.tick {
 			r.cause = ""
 			s := r.by.step(r.status, cannotTell, model.Missing(model.Stale), at)
-			b.enter(r, s, "", at)
+			b.enter(r, s, at)
 		}
 		if r.idle(at) {
 			b.forget(r)

@@ -2,6 +2,7 @@ package alert
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -124,6 +125,12 @@ func TestBook(t *testing.T) {
 			{saw: []Observation{ask(down, "@a", "no"), because(ask(slow, "@a", "no"), isDown), because(ask(tardy, "@a", "yes"), isDown), because(value(full, "@a", 0.95), isDown)},
 				want: []string{"ttft @a firing", "kv_cache @a firing", "tardy @a pending", "down @a resolved"}},
 		}},
+		{"what is over needs no explanation", []tick{
+			{saw: []Observation{ask(full, "@a", "yes")}, want: []string{"kv_cache @a firing"}},
+			{saw: []Observation{ask(full, "@a", "no")}, want: []string{"kv_cache @a resolved"}},
+			{saw: []Observation{ask(down, "@a", "yes"), because(ask(full, "@a", "yes"), isDown)},
+				want: []string{"down @a firing", "kv_cache @a resolved"}},
+		}},
 		{"a cause that does not fire explains nothing", []tick{
 			{saw: []Observation{ask(tardy, "@a", "yes"), because(ask(slow, "@a", "yes"), ID("tardy", "", "a"))},
 				want: []string{"ttft @a firing", "tardy @a pending"}},
@@ -172,15 +179,31 @@ func TestFiringAgainWhenThePastIsOver(t *testing.T) {
 	}
 }
 
+// A list that is asked for later does not show what would be forgotten by then.
+func TestResolvedIsShownForAWhile(t *testing.T) {
+	b := NewBook()
+	b.Observe(ask(full, "chat", "yes"), after(0))
+	b.Observe(ask(full, "chat", "no"), after(0))
+	b.Settle(after(0))
+	for _, tt := range []struct {
+		at   time.Duration
+		want int
+	}{{0, 1}, {Shown - 1, 1}, {Shown, 0}} {
+		if got := b.Alerts(after(tt.at)); len(got) != tt.want {
+			t.Errorf("after %s: %d alerts, want %d", tt.at, len(got), tt.want)
+		}
+	}
+}
+
 // The newest of what has resolved comes first.
 func TestResolvedNewestFirst(t *testing.T) {
 	b := NewBook()
 	for i, name := range []string{"a", "b", "c"} {
-		b.Observe(ask(full, name, "yes"), after(0))
-		b.Observe(ask(full, name, "no"), after(time.Duration(i+1)*time.Second))
+		b.Observe(ask(full, name, "yes"), after(time.Duration(i)*time.Second))
+		b.Observe(ask(full, name, "no"), after(time.Duration(i+10)*time.Second))
 	}
 	want := []string{"kv_cache c@ resolved", "kv_cache b@ resolved", "kv_cache a@ resolved"}
-	if got := lines(b, after(3*time.Second)); !slices.Equal(got, want) {
+	if got := lines(b, after(13*time.Second)); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -205,7 +228,7 @@ func TestViewOfOneLife(t *testing.T) {
 	}
 	check := func(step string, got model.AlertView) {
 		t.Helper()
-		if fmt.Sprint(got) != fmt.Sprint(want) {
+		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s:\n got %+v\nwant %+v", step, got, want)
 		}
 	}
@@ -354,6 +377,8 @@ func TestLog(t *testing.T) {
 func TestLogIsBounded(t *testing.T) {
 	b := NewBook()
 	const n = maxSteps + 100
+	b.Observe(ask(full, "w0", "yes"), after(0))
+	b.Observe(ask(full, "w0", "no"), after(0)) // and yes again, below
 	for i := range n {
 		b.Observe(ask(full, fmt.Sprint("w", i), "yes"), after(time.Duration(i)*time.Second))
 	}
@@ -361,11 +386,55 @@ func TestLogIsBounded(t *testing.T) {
 	if len(log) != maxSteps || log[0].Workflow != "w599" || log[len(log)-1].Workflow != "w100" {
 		t.Errorf("%d events, %s to %s", len(log), log[0].Workflow, log[len(log)-1].Workflow)
 	}
-	if b.Forgotten() != 100 {
-		t.Errorf("%d forgotten, want 100", b.Forgotten())
+	if b.Forgotten() != 102 {
+		t.Errorf("%d forgotten, want 102 in 101 events", b.Forgotten())
 	}
 	if len(b.log.last) != maxSteps || len(b.log.each) != maxSteps {
 		t.Errorf("%d and %d entries kept beside the log", len(b.log.last), len(b.log.each))
+	}
+}
+
+// One alert's part of the log is bounded too, and its newest steps are folded as
+// ever.
+func TestOnesOwnPastIsForgotten(t *testing.T) {
+	b := NewBook()
+	see := func(minutes int, answer string) {
+		b.Observe(ask(full, "chat", answer), after(time.Duration(minutes)*time.Minute))
+		b.Settle(after(time.Duration(minutes) * time.Minute))
+	}
+	for i := range 30 {
+		see(20*i, "yes")
+		see(20*i, "no")
+	}
+	see(20*29+1, "yes")
+	log := b.Log()
+	if len(log) != maxStepsEach || b.Forgotten() != 60-maxStepsEach {
+		t.Errorf("%d events, %d steps forgotten", len(log), b.Forgotten())
+	}
+	if log[0].State != model.AlertFiring || log[0].Times != 2 {
+		t.Errorf("newest: %+v", log[0])
+	}
+}
+
+// An old step that others push out takes nothing from the newest one like it.
+func TestStepsArePushedOutOneByOne(t *testing.T) {
+	b := NewBook()
+	see := func(workflow, answer string, minutes int) {
+		b.Observe(ask(full, workflow, answer), after(time.Duration(minutes)*time.Minute))
+	}
+	see("chat", "yes", 0)
+	see("chat", "no", 0)
+	see("chat", "yes", 20)
+	for i := range maxSteps - 2 {
+		see(fmt.Sprint("w", i), "yes", 20)
+	}
+	if b.Forgotten() != 1 {
+		t.Fatalf("%d forgotten, want the first of all", b.Forgotten())
+	}
+	see("chat", "no", 21)
+	see("chat", "yes", 21)
+	if log := b.Log(); log[0].Workflow != "chat" || log[0].State != model.AlertFiring || log[0].Times != 2 {
+		t.Errorf("newest: %+v", log[0])
 	}
 }
 

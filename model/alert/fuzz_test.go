@@ -57,6 +57,7 @@ func FuzzStep(f *testing.F) {
 	f.Add(uint8(0), uint8(0), true, false, []byte{3, 1, 0, 1, 1, 1, 2, 1, 3, 127, 1, 128})
 	f.Add(uint8(5), uint8(5), false, true, []byte{3, 5, 3, 5, 0, 250, 1, 5, 1, 200, 1, 5, 1, 5})
 	f.Add(uint8(1), uint8(1), true, true, []byte{3, 129, 3, 1, 1, 127, 3, 127, 3, 126, 1, 1})
+	f.Add(uint8(1), uint8(0), false, false, []byte{3, 1, 3, 1, 1, 1, 3, 1, 3, 1, 1, 1})
 	all := allEdges()
 	f.Fuzz(func(t *testing.T, forS, holdS uint8, below, truth bool, script []byte) {
 		r := Rule{
@@ -145,6 +146,9 @@ func check(t *testing.T, r Rule, was, s Status, past []seen, all map[edge]bool) 
 	}
 	if s.Stale && s.State != model.AlertFiring {
 		describe("stale without firing")
+	}
+	if s.State != model.AlertPending && s.ended != nil {
+		describe("the past of the past is kept")
 	}
 	times := 0
 	if s.live() && was.State != model.AlertInactive && !was.over(past[len(past)-1].at) {

@@ -46,7 +46,7 @@ func (b *Book) Group(each []Observation, text func(Crowd) string, at model.Insta
 			out = append(out, o)
 		} else if b.rows[o.subject()] != nil {
 			// What it had of its own gives way to the group.
-			o.Compare, o.Truth, o.Cause = false, No, ""
+			o.Compare, o.Truth = false, No
 			out = append(out, o)
 		}
 	}
@@ -87,7 +87,7 @@ type gathering struct {
 	members []string // their names, then those of members nobody observed
 	is      Truth
 	cause   model.AlertID // of the first that is unknown
-	first   *Status       // of those that were pending on their own, the one that began first
+	alone   *Status       // of the one that was pending on its own so far
 }
 
 func (b *Book) gather(each []Observation, g *row) gathering {
@@ -107,7 +107,10 @@ func (b *Book) gather(each []Observation, g *row) gathering {
 			continue
 		}
 		c.members = append(c.members, o.Target)
-		c.first = b.earlier(c.first, o)
+		if own := b.rows[o.subject()]; own != nil && own.status.State == model.AlertPending {
+			was := own.status
+			c.alone = &was
+		}
 		if is, _, _ := b.believe(o); is != cannotTell {
 			known = true
 		} else if c.cause == "" {
@@ -130,43 +133,31 @@ func (b *Book) gather(each []Observation, g *row) gathering {
 	return c
 }
 
-// earlier is first, or a target's own pending alert if that began before.
-func (b *Book) earlier(first *Status, o *Observation) *Status {
-	own := b.rows[o.subject()]
-	if own == nil || own.status.State != model.AlertPending {
-		return first
-	}
-	if first != nil && first.Since.Mono <= own.status.Since.Mono {
-		return first
-	}
-	began := own.status
-	return &began
-}
-
 // observation is what the book shall observe of the group.
 func (c gathering) observation(each []Observation, g *row, text func(Crowd) string, at model.Instant) Observation {
 	rule := each[0].Rule
 	rule.Below, rule.Limit, rule.Clear = false, 0, 0 // its number is how many targets
-	crowd := Crowd{Now: len(c.members), Most: len(c.members), Of: len(each), Back: c.is == No}
+	n := len(c.members)
 	o := Observation{
-		Rule: rule, Workflow: each[0].Workflow, Truth: c.is, Members: c.members, Cause: c.cause,
-		Value: model.Of(float64(len(c.members))),
+		Rule: rule, Workflow: each[0].Workflow, Truth: c.is, Value: model.Of(float64(n)),
+		Cause: c.cause, Members: c.members,
 	}
+	crowd := Crowd{Now: n, Most: n, Of: len(each), Back: c.is == No}
+	began := c.alone
 	if g == nil {
-		o.continues = c.first
+		o.continues = began
 	} else {
-		until := at
-		if c.is == No {
-			o.Members = g.most
-			if !g.status.BackAt.IsZero() {
-				until = g.status.BackAt
-			}
-		}
-		crowd.Most = max(crowd.Most, len(g.most))
-		crowd.Lasted = elapsed(g.status.Since.Mono, until.Mono)
+		began = &g.status
+		crowd.Most = max(n, len(g.most))
 	}
-	if o.continues != nil {
-		crowd.Lasted = elapsed(c.first.Since.Mono, at.Mono)
+	if crowd.Back { // which only a group can be that was there before
+		o.Members = g.most
+		if !began.BackAt.IsZero() {
+			at = began.BackAt
+		}
+	}
+	if began != nil {
+		crowd.Lasted = elapsed(began.Since.Mono, at.Mono)
 	}
 	o.Text = text(crowd)
 	return o

@@ -100,6 +100,26 @@ func TestGroup(t *testing.T) {
 			{"+-+-", []string{"down @ firing: 2 of 4 targets down [bd]"}},
 			{"++++", []string{"down @ firing: 3 back after 40s [bcd]"}},
 			{"++-+", []string{"down @ firing: 1 of 4 targets down [c]"}},
+			{"++++", []string{"down @ firing: 3 back after 1m0s [bcd]"}},
+			{"++++", []string{"down @ resolved: 3 back after 1m0s [bcd]"}},
+			{"--++", nil},
+			{"--++", []string{"down @ firing x2: 2 of 4 targets down [ab]"}},
+			{"++++", []string{"down @ firing x2: 2 back after 20s [ab]"}},
+		}},
+		{"a group begins when the first of its targets did", []tick{
+			{"++", []string{}},
+			{"--", nil},
+			{"--", []string{"down @ firing: 2 of 2 targets down [ab]"}},
+			{"++", nil},
+			{"++", []string{"down @ resolved: 2 back after 20s [ab]"}},
+			{"-+", []string{"down @a pending: down yes", "down @ resolved: 2 back after 20s [ab]"}},
+			{"--", []string{"down @ firing x2: 2 of 2 targets down [ab]"}},
+			{"++", []string{"down @ firing x2: 2 back after 20s [ab]"}},
+		}},
+		{"of two that begin after each other the first counts", []tick{
+			{"-??", []string{"down @a pending: down yes", "down @b unknown: down ?", "down @c unknown: down ?"}},
+			{"--?", []string{"down @ firing: 2 of 3 targets down [ab]", "down @c unknown: down ?"}},
+			{"--+", []string{"down @ firing: 2 of 3 targets down [ab]"}},
 		}},
 		{"a silent member stays in, and so does one that vanished", []tick{
 			{"---+", []string{"down @ pending: 3 of 4 targets down [abc]"}},
@@ -115,6 +135,7 @@ func TestGroup(t *testing.T) {
 			{"+++", nil},
 			{"--+", []string{"down @ pending: 2 of 3 targets down [ab]"}},
 			{"??+", []string{"down @ unknown: 2 of 3 targets down [ab]"}},
+			{"+++", []string{"down @ unknown: 2 of 3 targets down [ab]"}},
 		}},
 		{"nobody observed", append(same(2, tick{"--", nil}),
 			tick{"", []string{"down @ firing stale: 2 of 2 targets down [ab]"}})},
@@ -167,18 +188,127 @@ func TestGroupHasTheDeadBand(t *testing.T) {
 	}
 }
 
+// A group that comes to nothing leaves what had resolved before it in the list.
+func TestGroupThatCameToNothing(t *testing.T) {
+	r := lost
+	r.For = 15 * time.Second
+	b := NewBook()
+	var got []string
+	for i, states := range []string{"--+", "--+", "--+", "+++", "+++", "-++", "---", "+++"} {
+		at := after(time.Duration(i) * 10 * time.Second)
+		for _, o := range b.Group(fleet(r, states), tell, at) {
+			b.Observe(o, at)
+		}
+		b.Settle(at)
+		got = append(got, lineOfGroup(b.Alerts(at)[0]))
+	}
+	want := []string{"down @ resolved: 2 back after 30s [ab]", "down @a pending: down yes", "down @ pending: 3 of 3 targets down [abc]", "down @ resolved: 2 back after 30s [ab]"}
+	if !slices.Equal(got[4:], want) {
+		t.Errorf("got %q, want %q", got[4:], want)
+	}
+	for _, e := range b.Log() {
+		if e.State == model.AlertFiring && e.Text != "2 of 3 targets down" {
+			t.Errorf("what fired was rewritten by what did not: %+v", e)
+		}
+	}
+}
+
+// A member that another alert explains neither hides the group nor ends it.
+func TestGroupWithAnExplainedMember(t *testing.T) {
+	stalled := Rule{Name: "stalled", Hold: 10 * time.Second}
+	b := NewBook()
+	for i, tk := range []struct{ down, stalled, want string }{
+		{"+++", "---", "stalled @ firing: 3 of 3 targets down [abc]"},
+		{"++-", "---", "stalled @ firing: 3 of 3 targets down [abc]"},
+		{"++-", "+++", "stalled @ firing stale because down||c: 1 of 3 targets down [c]"},
+		{"+++", "+++", "stalled @ firing stale because down||c: 1 of 3 targets down [c]"}, // down is held
+		{"+++", "+++", "stalled @ firing: 3 back after 40s [abc]"},
+		{"+++", "+++", "stalled @ resolved: 3 back after 40s [abc]"},
+	} {
+		at := after(time.Duration(i) * 10 * time.Second)
+		for _, o := range fleet(down, tk.down) {
+			b.Observe(o, at)
+		}
+		each := fleet(stalled, tk.stalled)
+		for i := range each {
+			each[i].Cause = ID("down", "", each[i].Target)
+		}
+		for _, o := range b.Group(each, tell, at) {
+			b.Observe(o, at)
+		}
+		b.Settle(at)
+		got := ""
+		for _, a := range b.Alerts(at) {
+			if a.Rule == "stalled" {
+				got = lineOfGroup(a)
+			}
+		}
+		if got != tk.want {
+			t.Fatalf("tick %d:\n got %q\nwant %q", i, got, tk.want)
+		}
+	}
+}
+
+// The number of a group is how many targets it has, whatever the rule compares.
+func TestGroupCountsTargets(t *testing.T) {
+	r := Rule{Name: "tokens", Below: true, Limit: 10, Clear: 20, For: 10 * time.Second}
+	b := NewBook()
+	var crowds []Crowd
+	for i, v := range [][3]float64{{5, 30, 30}, {5, 5, 30}, {5, 5, 5}, {30, 5, 30}} {
+		at := after(time.Duration(i) * 10 * time.Second)
+		var each []Observation
+		for n, x := range v {
+			each = append(each, value(r, "@"+string(rune('a'+n)), x))
+		}
+		text := func(c Crowd) string { crowds = append(crowds, c); return tell(c) }
+		for _, o := range b.Group(each, text, at) {
+			b.Observe(o, at)
+		}
+		b.Settle(at)
+	}
+	alerts := b.Alerts(after(30 * time.Second))
+	if len(alerts) != 1 || alerts[0].Value != model.Of(1) || alerts[0].Peak != model.Of(3) || alerts[0].Limit.OK() || alerts[0].Since != after(0) {
+		t.Errorf("alerts %+v", alerts)
+	}
+	s := time.Second
+	if want := []Crowd{{2, 2, 3, 10 * s, false}, {3, 3, 3, 20 * s, false}, {1, 3, 3, 30 * s, false}}; !slices.Equal(crowds, want) {
+		t.Errorf("told %+v, want %+v", crowds, want)
+	}
+}
+
+// A group of which nobody hears any more is forgotten with all that it covered.
+func TestGroupIsForgotten(t *testing.T) {
+	b := NewBook()
+	for _, o := range b.Group(fleet(lost, "--"), tell, after(0)) {
+		b.Observe(o, after(0))
+	}
+	b.Settle(after(0))
+	if len(b.covered) != 2 {
+		t.Errorf("%d covered, want 2", len(b.covered))
+	}
+	b.Settle(after(time.Second))
+	b.Settle(after(Shown))
+	if len(b.rows)+len(b.ids)+len(b.order)+len(b.covered) != 0 {
+		t.Errorf("%d rows, %d covered", len(b.rows), len(b.covered))
+	}
+}
+
 // A group that grows is more than what was acknowledged. That is told in the
 // line of the log that is there, not in another.
 func TestGroupThatGrows(t *testing.T) {
 	b := NewBook()
-	for i, states := range []string{"--++", "--++", "--++", "---+", "--++", "---+", "----"} {
+	news := []int{3, 6, 10} // it grows, grows, and fires again
+	for i, states := range []string{"--++", "--++", "--++", "---+", "--++", "---+", "----", "++++", "++++", "--++", "---+"} {
 		at := after(time.Duration(i) * 10 * time.Second)
 		for _, o := range b.Group(fleet(lost, states), tell, at) {
 			b.Observe(o, at)
 		}
 		b.Settle(at)
+		if log := b.Log(); i > 0 && i < 7 && (log[0].Times != 1 || log[0].Text != tell(Crowd{Now: []int{0, 2, 2, 3, 3, 3, 4}[i], Of: 4})) {
+			t.Errorf("tick %d %s: newest in the log: %+v", i, states, log[0])
+		}
 		acked := b.Alerts(at)[0].Acknowledged
-		if grew := i == 3 || i == 6; i > 2 && acked == grew {
+		if i > 2 && acked == slices.Contains(news, i) {
 			t.Errorf("tick %d %s: acknowledged: %t", i, states, acked)
 		}
 		if !acked {
@@ -189,7 +319,11 @@ func TestGroupThatGrows(t *testing.T) {
 	for _, e := range b.Log() {
 		got = append(got, fmt.Sprintf("%s %s x%d %s", e.At.Mono, e.State, e.Times, e.Text))
 	}
-	if want := []string{"10s firing x1 4 of 4 targets down", "0s pending x1 2 of 4 targets down"}; !slices.Equal(got, want) {
+	want := []string{
+		"1m40s firing x2 3 of 4 targets down", "1m30s pending x2 2 of 4 targets down",
+		"1m20s resolved x1 4 back after 1m10s",
+	}
+	if !slices.Equal(got, want) {
 		t.Errorf("log %q, want %q", got, want)
 	}
 }
@@ -244,8 +378,8 @@ func TestOneSwitchDies(t *testing.T) {
 		t.Errorf("since %v", screen[0].Since)
 	}
 	for i, a := range screen[1:7] {
-		if got, want := line(a), fmt.Sprintf("ttft @%s firing stale because down||", name(i)); got != want {
-			t.Errorf("line %d: %q, want %q", i+1, got, want)
+		if got, want := line(a), fmt.Sprintf("ttft @%s firing stale because down||", name(i)); got != want || a.Value.OK() {
+			t.Errorf("line %d: %q, value %+v, want %q without a value", i+1, got, a.Value, want)
 		}
 	}
 	// 24 latencies and 30 stalls, none of which is news.

@@ -13,22 +13,27 @@ const maxAlerts = 2500
 // subject is the identity of an alert.
 type subject struct{ rule, workflow, target string }
 
+// said is what an alert says. The members are replaced and never written: views
+// share them.
+type said struct {
+	text    string
+	members []string
+}
+
 // row is one alert that is not inactive.
 type row struct {
 	subject
-	id       model.AlertID
-	by       Rule
-	compare  bool
-	status   Status
-	text     string // while the condition lasts
-	recovery string // how it ended
-	cause    model.AlertID
-	acked    bool
+	id      model.AlertID
+	by      Rule
+	compare bool
+	status  Status
+	cause   model.AlertID
+	acked   bool
+	said         // the latest
+	ended   said // when it resolved: what follows and comes to nothing does not change that
 
-	members []string // as given
-	most    []string // the members when they were most in this episode
-	covers  []string // the members in the condition now
-	// All three are replaced and never written: views share them.
+	most   []string // the members when they were most in this episode
+	covers []string // the members in the condition now
 
 	tick int           // of the latest observation
 	seen model.Instant // its time
@@ -87,28 +92,19 @@ func (b *Book) forget(r *row) {
 	delete(b.ids, r.id)
 }
 
-// idle reports whether an alert needs its row no longer: it is inactive, it has
-// been resolved for long enough, or nobody has asked about it since.
+// idle reports whether an alert needs its row no longer: it is inactive, or it
+// is unknown and nobody has asked for so long that its subject must be gone.
 func (r *row) idle(at model.Instant) bool {
-	switch r.status.State {
-	case model.AlertPending, model.AlertFiring:
-		return false
-	case model.AlertUnknown:
+	if r.status.State == model.AlertUnknown {
 		return elapsed(r.seen.Mono, at.Mono) >= Shown
-	case model.AlertResolved:
-		return r.status.over(at)
-	default:
-		return true
 	}
+	return r.status.State == model.AlertInactive
 }
 
 // enter moves an alert to its next status and notes what it entered.
-func (b *Book) enter(r *row, s Status, text string, at model.Instant) {
+func (b *Book) enter(r *row, s Status, at model.Instant) {
 	was := r.status
 	r.status = s
-	if text != "" && s.State != model.AlertResolved {
-		r.text = text
-	}
 	if s.live() && !was.live() {
 		r.most = nil
 	}
@@ -118,10 +114,7 @@ func (b *Book) enter(r *row, s Status, text string, at model.Instant) {
 	}
 	resolved := was.State == model.AlertFiring && s.State == model.AlertResolved
 	if resolved {
-		r.recovery = text
-		if text == "" {
-			r.recovery = r.text
-		}
+		r.ended = r.said
 	}
 	began := s.State == model.AlertPending && was.State != model.AlertPending
 	if fired || resolved || began {
@@ -133,33 +126,29 @@ func (r *row) event(at model.Instant) model.AlertEvent {
 	return model.AlertEvent{
 		At: at, ID: r.id, Rule: r.rule, Severity: r.by.Severity,
 		Workflow: model.Text(r.workflow), Target: model.Text(r.target),
-		State: r.status.State, Text: r.says(),
+		State: r.status.State, Text: r.says().text,
 	}
 }
 
-func (r *row) says() string {
+func (r *row) says() said {
 	if r.status.State == model.AlertResolved {
-		return r.recovery
+		return r.ended
 	}
-	return r.text
+	return r.said
 }
 
-// speakFor notes the targets that a grouped alert stands for.
-func (b *Book) speakFor(r *row, members []string, is verdict) {
-	if !slices.Equal(r.members, members) {
-		r.members = slices.Clone(members)
-	}
+// speakFor takes up the targets that a grouped alert stands for.
+func (b *Book) speakFor(r *row, is verdict) {
 	if is == recovered {
 		b.cover(r, nil)
 	} else {
 		b.cover(r, r.members)
 	}
-	if is != beyond || len(members) <= len(r.most) {
+	if len(r.members) <= len(r.most) {
 		return
 	}
-	grown := len(r.most) > 0
 	r.most = r.members
-	if grown && r.status.State == model.AlertFiring {
+	if r.status.State == model.AlertFiring {
 		r.acked = false
 		b.log.amend(r.id, model.AlertFiring, r.text)
 	}

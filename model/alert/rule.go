@@ -60,9 +60,9 @@ func (r Rule) judge(v model.Reading) verdict {
 	if !ok {
 		return cannotTell
 	}
-	limit, back := r.Limit, min(r.Clear, r.Limit)
+	limit, back := r.Limit, r.Clear
 	if r.Below {
-		x, limit, back = -x, -r.Limit, -max(r.Clear, r.Limit)
+		x, limit, back = -x, -limit, -back
 	}
 	switch {
 	case x > limit:

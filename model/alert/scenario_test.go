@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -129,6 +130,27 @@ func TestScenariosCoverTheMachine(t *testing.T) {
 		if e.from != e.to && !shown {
 			t.Errorf("testdata/%s.txt: absent, or does not show it", name)
 		}
+	}
+}
+
+// Stamps may be anything: what cannot be subtracted or added saturates.
+func TestTimeSaturates(t *testing.T) {
+	const most = time.Duration(math.MaxInt64)
+	for _, tt := range []struct{ from, to, want time.Duration }{
+		{0, 5, 5}, {5, 0, 0}, {5, 5, 0}, {-most, most, most}, {most, -most, 0}, {-5, 5, 10},
+	} {
+		if got := elapsed(tt.from, tt.to); got != tt.want {
+			t.Errorf("from %d to %d: %d, want %d", tt.from, tt.to, got, tt.want)
+		}
+	}
+	if plus(most-1, 1) != most || plus(most, 1) != most || plus(most, most) != most || plus(2, 3) != 5 {
+		t.Error("sums do not saturate")
+	}
+}
+
+func TestTruthIsNamed(t *testing.T) {
+	if got := fmt.Sprint(CannotTell, No, Yes, Truth(0) == CannotTell); got != "cannot tell no yes true" {
+		t.Errorf("got %q", got)
 	}
 }
 

@@ -22,15 +22,15 @@ func (b *Book) Alerts(at model.Instant) []model.AlertView {
 }
 
 func (r *row) view() model.AlertView {
-	s := &r.status
+	s, says := &r.status, r.says()
 	v := model.AlertView{
 		ID: r.id, Rule: r.rule, Severity: r.by.Severity,
 		Workflow: model.Text(r.workflow), Target: model.Text(r.target),
-		State: s.State, Text: r.says(),
+		State: s.State, Text: says.text,
 		Since: s.Since, FiredAt: s.FiredAt, LastAt: s.LastAt, ResolvedAt: s.ResolvedAt,
 		Value: s.Value, Peak: s.Peak, Times: s.Times,
 		Stale: s.Stale, Acknowledged: r.acked, Cause: model.Text(r.cause),
-		Members: r.members,
+		Members: says.members,
 	}
 	// A compound condition has a limit only where its rule names one.
 	if r.compare || r.by.Limit != 0 {
