@@ -9,6 +9,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"golang.org/x/term"
@@ -21,6 +22,14 @@ import (
 
 // watch is the screen over live targets, saved pages or a tape.
 func (a *app) watch(ctx context.Context, args []string) error {
+	if slices.Contains(args, stdinEvents) {
+		keys, err := os.Open("/dev/tty")
+		if err != nil {
+			return usageError(fmt.Errorf("%s takes the standard input, and there is no terminal for keys: %w; for text use: slotop snapshot %s", stdinEvents, err, stdinEvents))
+		}
+		defer func() { _ = keys.Close() }()
+		a.in = keys
+	}
 	if err := a.needTerminal(); err != nil {
 		return err
 	}
@@ -57,6 +66,10 @@ func (a *app) watch(ctx context.Context, args []string) error {
 		return sources.Run(ctx, opened, sources.RunOptions{Every: every, Timeout: s.timeout, Seed: seed()}, c.take)
 	})
 }
+
+// stdinEvents is the target that reads the standard input: keys then come from
+// the terminal itself.
+const stdinEvents = "events:-"
 
 // meant adds to an error the command that was perhaps meant: what is none is
 // taken for a target.

@@ -165,3 +165,24 @@ func TestTheUnmatchedAreNotLost(t *testing.T) {
 		}
 	}
 }
+
+// BenchmarkReports is a second of a busy gateway: a thousand requests that ended,
+// ten workflows, and the frame.
+func BenchmarkReports(b *testing.B) {
+	bench := promised(b, time.Second, chatPolicy(0.9, ttftHalf, tpot50), "a")
+	n := 0
+	b.ReportAllocs()
+	for b.Loop() {
+		all := make([]model.Request, 0, 1000)
+		for i := range 1000 {
+			r := bench.done(fmt.Sprint(n), 0.2, 2.2, 101)
+			r.Workflow = fmt.Sprintf("w%d", i%10)
+			all = append(all, r)
+			n++
+		}
+		bench.report(all...)
+		bench.tick()
+		bench.pass(time.Second)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(n), "ns/request")
+}
