@@ -9,6 +9,7 @@ import (
 
 	"slotop/model"
 	"slotop/model/slo"
+	"slotop/sources/sourcetest/shared"
 )
 
 // shown is a target with histograms of one model, cumulative counts.
@@ -198,4 +199,18 @@ func TestConfigCheckSimulated(t *testing.T) {
 	}
 	plain := headlessIn(t, env, "config", "check")
 	says(t, "without workflows", plain.out, "what is assumed: TTFT 1 s is a bucket edge on sim-0 (vllm), sim-1 (vllm): exact")
+}
+
+// TestOC08Settings: before any verdict is asked for, the settings say which bound
+// this engine can answer exactly.
+func TestOC08Settings(t *testing.T) {
+	t.Parallel()
+	page := shared.Dir(t, "cases/files/goodput.prom")
+	_, env := configHome(t, map[string]string{"config.yaml": "targets:\n- address: " + page + "\n"})
+	r := headlessIn(t, env, "config", "check", "--slo", "ttft=200ms,tpot=50ms")
+	says(t, "the command", r.out, "TTFT 200 ms lies between two bucket edges, 100 ms and 250 ms, on goodput.prom (vllm): the answer will be an interval, "+
+		"0.3 wide: between 60.0 % and 90.0 % of the 1000 requests since start were within it; the nearest edge is 250 ms")
+	says(t, "the command", r.out, "TPOT 50 ms is a bucket edge on goodput.prom (vllm): exact")
+	r = headlessIn(t, env, "config", "check", "--slo", "ttft=250ms")
+	says(t, "the command", r.out, "TTFT 250 ms is a bucket edge on goodput.prom (vllm): exact")
 }
