@@ -17,6 +17,21 @@ const (
 	AlertResolved AlertState = "resolved"
 )
 
+// Unit is what an alert's number is measured in.
+type Unit string
+
+// The units. Times is a factor, such as a burn rate.
+const (
+	Seconds   Unit = "seconds"
+	Ratio     Unit = "ratio" // 0–1
+	PerSecond Unit = "per_second"
+	Times     Unit = "times"
+	Number    Unit = "count"
+)
+
+// MarshalJSON writes null for a number that has no unit because there is none.
+func (u Unit) MarshalJSON() ([]byte, error) { return Text(u).MarshalJSON() }
+
 // AlertView is one alert that is not inactive.
 type AlertView struct {
 	ID       AlertID    `json:"id"`
@@ -34,6 +49,7 @@ type AlertView struct {
 	Value      Reading `json:"value"` // the rule's number now
 	Peak       Reading `json:"peak"`  // the worst since it began
 	Limit      Reading `json:"limit"` // of the number
+	Unit       Unit    `json:"unit"`  // of all three
 	Times      int     `json:"times"` // how often it has fired
 
 	Stale        bool `json:"data_stale"` // fires, and nothing new is known

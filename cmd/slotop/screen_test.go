@@ -25,7 +25,7 @@ var ownSequences = regexp.MustCompile(`^\x1b(` +
 	`\[\?[0-9;]+[hl]|\[\?[0-9]+\$p|\[\?5W|` +
 	`\[>[0-9;]*m|\[[><=][0-9;]*u|\[\?u|` +
 	`\]2;(?:slotop|[^\x00-\x1f\x7f-\x9f]* — slotop)(?: \(simulated\))?\x07|\]2;\x07|` +
-	`\]11;\?\x07|[78M])`)
+	`\]11;\?\x07|\[2[23];2t|[78M])`)
 
 // foreign returns the first thing in raw that is no text, no line movement and
 // no sequence of the screen's own, "" when there is none.

@@ -22,6 +22,7 @@ import (
 // the terminal is left as it was found.
 type terminal struct {
 	in, out *os.File
+	titled  bool        // the screen sets the window's title
 	found   *term.State // of in before the screen
 
 	outlet  *outlet
@@ -69,6 +70,9 @@ func (t *terminal) show(ctx context.Context, m tea.Model, beside func(context.Co
 	t.up = make(chan struct{})
 	t.outlet = newOutlet(t.out, func(error) { t.end(errHungUp, "") })
 	defer t.outlet.stop()
+	if t.titled {
+		_, _ = t.outlet.WriteString(titleKept)
+	}
 	opts := []tea.ProgramOption{
 		tea.WithContext(ctx), tea.WithInput(t.in), tea.WithOutput(t.outlet),
 		tea.WithoutSignalHandler(), tea.WithFPS(framesPerSecond), tea.WithFilter(t.filter),
@@ -104,13 +108,13 @@ func (t *terminal) show(ctx context.Context, m tea.Model, beside func(context.Co
 func (t *terminal) await(ctx context.Context, ended <-chan error) error {
 	select {
 	case err := <-ended:
-		t.outlet.drain(bytesTaken)
+		t.leave()
 		return err
 	case <-ctx.Done():
 	}
 	select {
 	case err := <-ended:
-		t.outlet.drain(bytesTaken)
+		t.leave()
 		return err
 	case <-time.After(screenEnds):
 		t.restore()
@@ -154,6 +158,20 @@ func (t *terminal) recovered() {
 	}
 }
 
+// leave gives the window its own title back and waits for the last bytes.
+func (t *terminal) leave() {
+	if t.titled {
+		_, _ = t.outlet.WriteString(titleBack)
+	}
+	t.outlet.drain(bytesTaken)
+}
+
+// The terminal's own stack of window titles (xterm's window operations 22 and 23).
+const (
+	titleKept = "\x1b[22;2t"
+	titleBack = "\x1b[23;2t"
+)
+
 // farewell takes every mode back that the screen may have set.
 const farewell = "\x1b[?2026l\x1b[?2027l\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?2004l\x1b[?1004l" +
 	"\x1b[>4m\x1b[<1u\x1b[0m\x1b[?1049l\x1b[?25h"
@@ -164,7 +182,7 @@ func (t *terminal) restore() {
 		_ = term.Restore(int(t.in.Fd()), t.found)
 	}
 	_, _ = t.outlet.WriteString(farewell)
-	t.outlet.drain(bytesTaken)
+	t.leave()
 }
 
 // report prints why the screen ended, once the terminal is back to normal, and

@@ -177,7 +177,7 @@ func (a *app) show(ctx context.Context, s settings, box *mailbox, opt tui.Option
 	}
 	settled := time.AfterFunc(startsFast, func() { modest(len(opt.Targets)) })
 	defer settled.Stop()
-	t := &terminal{in: a.in, out: a.screen}
+	t := &terminal{in: a.in, out: a.screen, titled: opt.Signals.Title}
 	model, collect := drilled(m, func(ctx context.Context) {
 		if err := beside(ctx); err != nil && ctx.Err() == nil {
 			t.end(err, "")

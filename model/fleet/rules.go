@@ -56,6 +56,7 @@ func (f *Fleet) judge(fr *model.Frame) {
 	f.judgeRules(fr)
 	f.book.Settle(fr.At)
 	fr.Alerts, fr.AlertLog = f.book.Alerts(fr.At), f.book.Log()
+	f.units(fr.Alerts)
 	fr.Rules = len(builtIn) + len(f.policy.Rules)
 }
 

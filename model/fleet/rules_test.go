@@ -399,7 +399,8 @@ func TestUserRules(t *testing.T) {
 		{Name: "x", Signal: "goodput"},
 		{Name: "x", Signal: "goodput", Over: &over, Under: &over},
 		{Name: "slo-burn", Signal: "goodput", Over: &over},
-		{Name: "x", Signal: "goodput", Over: &over, Workflow: "["},
+		{Name: "x", Signal: "goodput", Over: &over, Target: "a"},
+		{Name: "x", Signal: "kv_cache_usage", Over: &over, Workflow: "a"},
 	} {
 		if err := checkRules([]model.RuleSpec{bad}); err == nil {
 			t.Errorf("%+v is taken", bad)

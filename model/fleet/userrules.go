@@ -2,13 +2,13 @@ package fleet
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 	"time"
 
 	"slotop/model"
 	"slotop/model/alert"
+	"slotop/model/slo"
 	"slotop/model/unit"
 )
 
@@ -16,33 +16,35 @@ import (
 // of a target.
 type watched struct {
 	name string
-	show func(float64) string
+	unit model.Unit
 	flow func(*model.WorkflowView) model.Reading
 	of   func(*model.TargetView) model.Reading
 }
 
 // signals is what user rules may watch.
 var signals = []watched{
-	{name: "ttft_p95", show: unit.Duration, flow: func(v *model.WorkflowView) model.Reading { return p95(v.TTFT) }},
-	{name: "ttft_mean", show: unit.Duration, flow: func(v *model.WorkflowView) model.Reading { return mean(v.TTFT) }},
-	{name: "tpot_p95", show: unit.Duration, flow: func(v *model.WorkflowView) model.Reading { return p95(v.TPOT) }},
-	{name: "itl_p95", show: unit.Duration, flow: func(v *model.WorkflowView) model.Reading { return p95(v.ITL) }},
-	{name: "e2e_p95", show: unit.Duration, flow: func(v *model.WorkflowView) model.Reading { return p95(v.E2E) }},
-	{name: "queue_p95", show: unit.Duration, flow: func(v *model.WorkflowView) model.Reading { return p95(v.Queue) }},
-	{name: "goodput", show: unit.Ratio, flow: func(v *model.WorkflowView) model.Reading { return v.Goodput.Share.Hi }},
-	{name: "burn_5m", show: unit.Rate, flow: func(v *model.WorkflowView) model.Reading { return burnOf(v).M5 }},
-	{name: "burn_30m", show: unit.Rate, flow: func(v *model.WorkflowView) model.Reading { return burnOf(v).M30 }},
-	{name: "failed_share", show: unit.Ratio, flow: failedShare},
-	{name: "requests_per_second", show: unit.Rate, flow: func(v *model.WorkflowView) model.Reading { return v.Requests.PerSecond }},
-	{name: "requests_running", show: unit.Count, flow: func(v *model.WorkflowView) model.Reading { return v.Requests.Running }},
-	{name: "requests_waiting", show: unit.Count, flow: func(v *model.WorkflowView) model.Reading { return v.Requests.Waiting }},
-	{name: "output_per_second", show: unit.Rate, flow: func(v *model.WorkflowView) model.Reading { return v.Tokens.OutputPerSecond }},
-	{name: "preemptions_per_second", show: unit.Rate, flow: func(v *model.WorkflowView) model.Reading { return v.PreemptionsPerSec }},
-	{name: "prefix_cache_hit", show: unit.Ratio, flow: func(v *model.WorkflowView) model.Reading { return v.PrefixCacheHit }},
-	{name: "kv_cache_usage", show: unit.Ratio, of: func(v *model.TargetView) model.Reading { return v.KVCacheUsage }},
-	{name: "target_running", show: unit.Count, of: func(v *model.TargetView) model.Reading { return v.Running }},
-	{name: "target_waiting", show: unit.Count, of: func(v *model.TargetView) model.Reading { return v.Waiting }},
-	{name: "poll_seconds", show: unit.Duration, of: func(v *model.TargetView) model.Reading { return v.TookS }},
+	{name: "ttft_p95", unit: model.Seconds, flow: func(v *model.WorkflowView) model.Reading { return p95(v.TTFT) }},
+	{name: "ttft_mean", unit: model.Seconds, flow: func(v *model.WorkflowView) model.Reading { return mean(v.TTFT) }},
+	{name: "tpot_p95", unit: model.Seconds, flow: func(v *model.WorkflowView) model.Reading { return p95(v.TPOT) }},
+	{name: "itl_p95", unit: model.Seconds, flow: func(v *model.WorkflowView) model.Reading { return p95(v.ITL) }},
+	{name: "e2e_p95", unit: model.Seconds, flow: func(v *model.WorkflowView) model.Reading { return p95(v.E2E) }},
+	{name: "queue_p95", unit: model.Seconds, flow: func(v *model.WorkflowView) model.Reading { return p95(v.Queue) }},
+	{name: "goodput", unit: model.Ratio, flow: func(v *model.WorkflowView) model.Reading { return v.Goodput.Share.Hi }},
+	{name: "burn_5m", unit: model.Times, flow: func(v *model.WorkflowView) model.Reading { return burnOf(v).M5 }},
+	{name: "burn_30m", unit: model.Times, flow: func(v *model.WorkflowView) model.Reading { return burnOf(v).M30 }},
+	{name: "failed_share", unit: model.Ratio, flow: failedShare},
+	{name: "throttled_share", unit: model.Ratio, flow: throttledShare},
+	{name: "wait_estimate", unit: model.Seconds, flow: func(v *model.WorkflowView) model.Reading { return v.WaitNow }},
+	{name: "requests_per_second", unit: model.PerSecond, flow: func(v *model.WorkflowView) model.Reading { return v.Requests.PerSecond }},
+	{name: "requests_running", unit: model.Number, flow: func(v *model.WorkflowView) model.Reading { return v.Requests.Running }},
+	{name: "requests_waiting", unit: model.Number, flow: func(v *model.WorkflowView) model.Reading { return v.Requests.Waiting }},
+	{name: "output_per_second", unit: model.PerSecond, flow: func(v *model.WorkflowView) model.Reading { return v.Tokens.OutputPerSecond }},
+	{name: "preemptions_per_second", unit: model.PerSecond, flow: func(v *model.WorkflowView) model.Reading { return v.PreemptionsPerSec }},
+	{name: "prefix_cache_hit", unit: model.Ratio, flow: func(v *model.WorkflowView) model.Reading { return v.PrefixCacheHit }},
+	{name: "kv_cache_usage", unit: model.Ratio, of: func(v *model.TargetView) model.Reading { return v.KVCacheUsage }},
+	{name: "target_running", unit: model.Number, of: func(v *model.TargetView) model.Reading { return v.Running }},
+	{name: "target_waiting", unit: model.Number, of: func(v *model.TargetView) model.Reading { return v.Waiting }},
+	{name: "poll_seconds", unit: model.Seconds, of: func(v *model.TargetView) model.Reading { return v.TookS }},
 }
 
 // RuleSignals lists what user rules may watch.
@@ -52,6 +54,33 @@ func RuleSignals() []string {
 		out[i] = s.name
 	}
 	return out
+}
+
+// OfTarget reports whether a signal is of targets; the others are of workflows.
+func OfTarget(signal string) bool {
+	s, known := watchedAs(signal)
+	return known && s.of != nil
+}
+
+// units are what the numbers of the rules are measured in.
+func (f *Fleet) units(alerts []model.AlertView) {
+	for i := range alerts {
+		a := &alerts[i]
+		if u, known := builtInUnits[a.Rule]; known {
+			a.Unit = u
+			continue
+		}
+		for _, r := range f.policy.Rules {
+			if s, _ := watchedAs(r.Signal); r.Name == a.Rule {
+				a.Unit = s.unit
+			}
+		}
+	}
+}
+
+var builtInUnits = map[string]model.Unit{
+	burnRule.Name: model.Times, slowBurnRule.Name: model.Times, fullRule.Name: model.Ratio, waitRule.Name: model.Seconds,
+	throttledRule.Name: model.Ratio, lateRule.Name: model.Seconds, changedRule.Name: model.Times,
 }
 
 // p95 is the percentile, or, beyond the last bucket, the least it can be.
@@ -87,6 +116,21 @@ func failedShare(v *model.WorkflowView) model.Reading {
 	return ratio(v.Requests.Failed, all)
 }
 
+// throttledShare is the part of the requests that was refused with 429, where
+// requests are reported with their reasons.
+func throttledShare(v *model.WorkflowView) model.Reading {
+	if v.Requests.Basis != model.FromEvents {
+		return model.Missing(model.Unsupported)
+	}
+	n := 0.0
+	for _, c := range v.Requests.FailedBy {
+		if strings.HasPrefix(c.Reason, "429") || strings.Contains(c.Reason, "rate_limited") {
+			n += c.N
+		}
+	}
+	return ratio(model.Of(n), v.Requests.Started)
+}
+
 func watchedAs(name string) (watched, bool) {
 	i := slices.IndexFunc(signals, func(s watched) bool { return s.name == name })
 	if i < 0 {
@@ -113,10 +157,11 @@ func checkRules(rules []model.RuleSpec) error {
 		case (r.Over == nil) == (r.Under == nil):
 			return fmt.Errorf("rule %s: say either over or under", r.Name)
 		}
-		for _, glob := range []string{r.Workflow, r.Target} {
-			if _, err := path.Match(glob, ""); err != nil {
-				return fmt.Errorf("rule %s: pattern %q: %w", r.Name, glob, err)
-			}
+		if r.Workflow != "" && OfTarget(r.Signal) {
+			return fmt.Errorf("rule %s: %s is a figure of targets: give target instead of workflow", r.Name, r.Signal)
+		}
+		if r.Target != "" && !OfTarget(r.Signal) {
+			return fmt.Errorf("rule %s: %s is a figure of workflows: give workflow instead of target", r.Name, r.Signal)
 		}
 		seen[r.Name] = true
 	}
@@ -145,13 +190,7 @@ func (f *Fleet) judgeRules(fr *model.Frame) {
 	}
 }
 
-func matches(glob, name string) bool {
-	if glob == "" {
-		return true
-	}
-	ok, err := path.Match(glob, name)
-	return err == nil && ok
-}
+func matches(glob, name string) bool { return glob == "" || slo.Glob(glob, name) }
 
 func (f *Fleet) userRule(fr *model.Frame, r model.RuleSpec, s watched, o alert.Observation) {
 	if o.Value.State == model.Unsupported {
@@ -166,7 +205,7 @@ func (f *Fleet) userRule(fr *model.Frame, r model.RuleSpec, s watched, o alert.O
 		if o.Rule.Below {
 			word = "below"
 		}
-		o.Text = fmt.Sprintf("%s %s, %s %s", r.Signal, s.show(o.Value.Value), word, s.show(o.Rule.Limit))
+		o.Text = fmt.Sprintf("%s %s, %s %s", r.Signal, unit.Measured(o.Value.Value, s.unit), word, unit.Measured(o.Rule.Limit, s.unit))
 	}
 	f.observe(o, fr.At)
 }

@@ -167,3 +167,19 @@ func clock(at model.Instant, layout string, ascii bool) string {
 	}
 	return at.Wall.UTC().Format(layout)
 }
+
+// Measured is a number with its unit, as an alert shows it.
+func Measured(v float64, u model.Unit) string {
+	switch u {
+	case model.Seconds:
+		return Duration(v)
+	case model.Ratio:
+		return Ratio(v)
+	case model.PerSecond:
+		return Rate(v) + "/s"
+	case model.Times:
+		return Number(v) + "×"
+	default:
+		return Number(v)
+	}
+}

@@ -177,3 +177,13 @@ func BenchmarkDuration(b *testing.B) {
 		Duration(0.812)
 	}
 }
+
+func TestMeasured(t *testing.T) {
+	for u, want := range map[model.Unit]string{
+		model.Seconds: "500 ms", model.Ratio: "50.0 %", model.PerSecond: "0.5/s", model.Times: "0.5×", model.Number: "0.5", "": "0.5",
+	} {
+		if got := Measured(0.5, u); got != want {
+			t.Errorf("%s: %q, want %q", u, got, want)
+		}
+	}
+}

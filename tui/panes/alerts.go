@@ -228,7 +228,7 @@ func (s *sheet) remarks(f *model.Frame, a *model.AlertView) []part {
 	var out []part
 	number := func(label string, r model.Reading) {
 		if v, ok := r.Get(); ok {
-			out = append(out, part{segs: []seg{{themes.Muted, label + " "}, {themes.Text, unit.Number(v)}}})
+			out = append(out, part{segs: []seg{{themes.Muted, label + " "}, {themes.Text, unit.Measured(v, a.Unit)}}})
 		}
 	}
 	now := "now"
