@@ -84,6 +84,9 @@ func (s *stream) Poll(ctx context.Context) (model.Batch, error) {
 	if err := ctx.Err(); err != nil {
 		return model.Batch{}, err
 	}
+	if s.closed {
+		return model.Batch{}, os.ErrClosed
+	}
 	s.listen()
 	if batch, ok, err := s.take(); ok {
 		return batch, err
@@ -153,10 +156,7 @@ func (s *stream) take() (batch model.Batch, ok bool, err error) {
 // one, or no stream of events; otherwise the stream is taken up again at once.
 func (s *stream) lost() error {
 	l := s.link
-	switch {
-	case s.closed:
-		return os.ErrClosed
-	case l == nil:
+	if l == nil {
 		return nil
 	}
 	l.hangUp()
@@ -232,14 +232,14 @@ func (s *stream) read(l *link, body io.ReadCloser) {
 	_ = body.Close()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.finish(l)
+	s.finish()
 	l.ended, l.err = true, err
 }
 
 // finish takes over a last line without an end. Where more connections follow it
 // is taken for cut, unless it is whole: it will come again.
-func (s *stream) finish(l *link) {
-	if !s.dialer.again() || s.got.read == l.before {
+func (s *stream) finish() {
+	if !s.dialer.again() || s.got.read == 0 {
 		s.got.finish(s.wire)
 		return
 	}

@@ -224,7 +224,8 @@ func (w *wire) next() (m *message, why string, ok bool) {
 	}
 }
 
-// end is next when nothing more will arrive.
+// end is next when nothing more will arrive. An event that was cut is not one to
+// resume after.
 func (w *wire) end() (m *message, why string, ok bool) {
 	line, tooLong, ok := w.inbox.rest()
 	if ok {
@@ -232,8 +233,8 @@ func (w *wire) end() (m *message, why string, ok bool) {
 			return m, why, true
 		}
 	}
-	if w.framer.some && w.framer.form == sse {
-		return w.take(nil, false)
+	if w.framer.form == sse && w.framer.some && w.framer.of != ofNoMatter {
+		return w.message(w.framer.data, w.framer.of)
 	}
 	return nil, "", false
 }
@@ -252,6 +253,11 @@ func (w *wire) take(line []byte, tooLong bool) (m *message, why string, ok bool)
 		}
 		return nil, "", false
 	}
+	return w.message(text, of)
+}
+
+// message decodes a message and wipes it.
+func (w *wire) message(text []byte, of saying) (m *message, why string, ok bool) {
 	defer w.framer.wipe()
 	if w.framer.over || len(text) > maxLine {
 		return nil, w.at(fmt.Sprintf("longer than %d bytes", maxLine)), true

@@ -129,6 +129,7 @@ func TestIDsToResumeAfter(t *testing.T) {
 		w.inbox.came(copy(w.inbox.room(), text))
 		for _, _, ok := w.next(); ok; _, _, ok = w.next() {
 		}
+		w.end()
 		if string(w.framer.last) != want {
 			t.Errorf("%q: got %q, want %q", text, w.framer.last, want)
 		}

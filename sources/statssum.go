@@ -149,6 +149,7 @@ func (k *standing) reasonSum(i int) model.Reading {
 type summing struct {
 	samples []model.Sample
 	at      map[sampleID]int
+	whole   bool // no more samples are begun
 }
 
 type sampleID struct {
@@ -180,30 +181,43 @@ func (s *summing) addHistogram(signal model.Signal, labels model.LabelSet, h *mo
 }
 
 func (s *summing) put(sample model.Sample) {
+	if s.whole {
+		return
+	}
 	s.at[sampleID{sample.Signal, sample.Labels}] = len(s.samples)
 	s.samples = append(s.samples, sample)
 }
 
-// sum makes samples of all groups.
+// sum makes samples of the document's groups, and of those that are gone where
+// they are part of the same sums.
 func (s *stats) sum(doc *statsDoc) []model.Sample {
 	all := summing{samples: s.samples[:0], at: map[sampleID]int{}}
 	for _, k := range s.order {
-		k.add(&all)
+		if !k.gone {
+			k.addLevels(&all)
+			k.addCounts(&all)
+		}
 	}
 	if doc.started > 0 {
 		all.add(model.ProcessStart, model.Gauge, counted{n: model.Of(float64(doc.started) / 1e9)})
+	}
+	all.whole = true
+	for _, k := range s.order {
+		if k.gone {
+			k.addCounts(&all)
+		}
 	}
 	s.samples = all.samples
 	return all.samples
 }
 
-// add adds what the group says.
-func (k *standing) add(all *summing) {
+func (k *standing) addLevels(all *summing) {
 	for i, l := range statsLevels {
-		if !k.gone {
-			all.add(l.signal, model.Gauge, counted{k.labels, k.levels[i]})
-		}
+		all.add(l.signal, model.Gauge, counted{k.labels, k.levels[i]})
 	}
+}
+
+func (k *standing) addCounts(all *summing) {
 	for i, t := range statsTotals {
 		for _, c := range k.counts(i) {
 			all.add(t.signal, model.Counter, c)
