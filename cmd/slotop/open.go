@@ -16,11 +16,31 @@ import (
 	"slotop/model"
 	"slotop/sources"
 	"slotop/sources/dialect"
+	"slotop/sources/sim"
 	"slotop/themes"
 )
 
-// open opens the targets named as arguments, or those of the configuration.
+// open opens the targets named as arguments, or those of the configuration. The
+// simulated service comes with promises of its own.
 func (a *app) open(ctx context.Context, args []string) (settings, []sources.Opened, error) {
+	s, opened, err := a.openTargets(ctx, args)
+	if err != nil || len(s.file.Workflows) > 0 || !simulated(opened) {
+		return s, opened, err
+	}
+	policy := s.file.policy()
+	policy.Workflows = sim.Promises()
+	if s.policy, err = a.promised(policy); err != nil {
+		return s, nil, errors.Join(err, sources.CloseAll(opened))
+	}
+	return s, opened, nil
+}
+
+// simulated reports whether nothing but the simulator is watched.
+func simulated(opened []sources.Opened) bool {
+	return !slices.ContainsFunc(opened, func(o sources.Opened) bool { return !o.Target.Simulated })
+}
+
+func (a *app) openTargets(ctx context.Context, args []string) (settings, []sources.Opened, error) {
 	s, err := a.settings()
 	if err != nil {
 		return s, nil, err

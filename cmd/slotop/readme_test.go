@@ -15,6 +15,7 @@ import (
 	"slotop/model"
 	"slotop/model/fleet"
 	"slotop/sources"
+	"slotop/sources/sim"
 	"slotop/sources/dialect"
 	"slotop/tui"
 )
@@ -68,7 +69,7 @@ func readmeScreen(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := newCore(fleet.Config{Targets: targetsOf(opened), Every: time.Second})
+	c, err := newCore(fleet.Config{Targets: targetsOf(opened), Every: time.Second, Policy: model.Policy{Workflows: sim.Promises()}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -248,7 +248,7 @@ func TestSlowLink(t *testing.T) {
 	s.shows("tok/s")
 	server.polled(t, server.polls.Load()+2)
 	s.answersSoon("?", "overview: who is hurt")
-	s.answersSoon("?", "REQ/S")
+	s.answersSoon("?", "GOODPUT")
 	begin := time.Now()
 	s.press("q")
 	_, took := s.exits(begin)

@@ -12,11 +12,7 @@ import (
 )
 
 // demoPolicy is what the simulated service's workflows were promised.
-var demoPolicy = model.Policy{Workflows: []model.WorkflowSpec{
-	{Name: "chat", Share: 0.95, PeriodS: 86400, Objectives: []model.Objective{{Metric: model.MetricTTFT, MaxS: 0.5}, {Metric: model.MetricTPOT, MaxS: 0.05}}},
-	{Name: "summarize", Share: 0.90, PeriodS: 86400, Objectives: []model.Objective{{Metric: model.MetricTTFT, MaxS: 3}, {Metric: model.MetricTPOT, MaxS: 0.075}}},
-	{Name: "batch-eval", Share: 0.99, PeriodS: 86400, Objectives: []model.Objective{{Metric: model.MetricE2E, MaxS: 120}}},
-}}
+var demoPolicy = model.Policy{Workflows: sim.Promises()}
 
 // truth is how the requests that ended in (from, to] were in truth.
 func truth(events []sim.Event, spec *model.WorkflowSpec, from, to time.Duration) (good, judged float64) {
