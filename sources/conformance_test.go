@@ -1,10 +1,13 @@
 package sources_test
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"sync"
 	"testing"
 
@@ -120,5 +123,94 @@ func TestDemoKeepsTheContract(t *testing.T) {
 			return resolve(tb, "demo:S6")[1].Source
 		},
 		Word: model.Refused,
+	})
+}
+
+func TestTheSimulatedGatewayKeepsTheContract(t *testing.T) {
+	sourcetest.Run(t, sourcetest.Case{
+		Open: func(tb testing.TB) sources.Source { return resolve(tb, "demo?seed=7&events=1")[2].Source },
+		// It never fails itself: its service has another target that does.
+		Bad:  func(tb testing.TB) sources.Source { return resolve(tb, "demo:S6?events=1")[1].Source },
+		Word: model.Refused,
+	})
+}
+
+func TestPlayedEventsKeepTheContract(t *testing.T) {
+	sourcetest.Run(t, sourcetest.Case{
+		Open: func(tb testing.TB) sources.Source {
+			return resolve(tb, "events:"+savedPages(tb, event("a")+event("b"))[0])[0].Source
+		},
+		Bad: func(tb testing.TB) sources.Source {
+			return resolve(tb, "events:"+savedPages(tb, enginePage)[0])[0].Source
+		},
+		Word: model.NotMetrics,
+	})
+}
+
+func TestFollowedEventsKeepTheContract(t *testing.T) {
+	sourcetest.Run(t, sourcetest.Case{
+		Open: func(tb testing.TB) sources.Source { return follow(tb, savedPages(tb, event("a")+event("b"))[0]) },
+		Bad:  func(tb testing.TB) sources.Source { return follow(tb, filepath.Join(tb.TempDir(), "none")) },
+		Word: model.NotFound,
+	})
+}
+
+// settled is a stream of which the first poll waits for all there is: when which
+// part of it comes is the network's to say.
+type settled struct {
+	sources.Source
+	left int
+}
+
+func (s *settled) Poll(ctx context.Context) (all model.Batch, err error) {
+	for {
+		b, err := s.Source.Poll(ctx)
+		if err != nil {
+			return model.Batch{}, err
+		}
+		s.left -= len(b.Requests)
+		b.Requests = append(slices.Clone(all.Requests), b.Requests...)
+		if all = b; s.left <= 0 {
+			return all, nil
+		}
+		runtime.Gosched()
+	}
+}
+
+func TestStreamsKeepTheContract(t *testing.T) {
+	// says something, if there is anything to say, and then nothing more.
+	says := func(tb testing.TB, text string) sources.Source {
+		over := make(chan struct{})
+		s := serve(tb, func(w http.ResponseWriter, r *http.Request) {
+			if text != "" {
+				_, _ = w.Write([]byte(text))
+				w.(http.Flusher).Flush()
+			}
+			select {
+			case <-r.Context().Done():
+			case <-over:
+			}
+		})
+		tb.Cleanup(func() { close(over) })
+		return resolve(tb, "events+"+s.URL)[0].Source
+	}
+	sourcetest.Run(t, sourcetest.Case{
+		Open: func(tb testing.TB) sources.Source { return &settled{says(tb, sse(1)+sse(2)), 2} },
+		Bad: func(tb testing.TB) sources.Source {
+			return resolve(tb, "events+"+serve(tb, status(http.StatusUnauthorized, "")).URL)[0].Source
+		},
+		Word:   model.Denied,
+		Silent: func(tb testing.TB) sources.Source { return says(tb, "") },
+	})
+}
+
+func TestStatsKeepTheContract(t *testing.T) {
+	doc := document(`{"workflow":"w","model":"m","now":{"queued":1},"total":{"received":3,"completed":2},"latency":{"ttft":{"le":[1],"cumulative":[2],"count":2}}}`)
+	sourcetest.Run(t, sourcetest.Case{
+		Open: func(tb testing.TB) sources.Source { return resolve(tb, "stats+"+serve(tb, reply(doc)).URL)[0].Source },
+		Bad: func(tb testing.TB) sources.Source {
+			return resolve(tb, "stats+"+serve(tb, reply(doc[:len(doc)-3])).URL)[0].Source
+		},
+		Word: model.Malformed,
 	})
 }

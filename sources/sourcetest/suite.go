@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -74,9 +75,10 @@ func poll(t *testing.T, s sources.Source, at time.Duration) model.Batch {
 
 func checkSamples(t *testing.T, s sources.Source) {
 	b := poll(t, s, time.Minute)
-	if len(b.Samples) == 0 {
-		t.Fatal("a good poll returned no sample")
+	if len(b.Samples)+len(b.Requests) == 0 {
+		t.Fatal("a good poll returned neither sample nor request")
 	}
+	checkRequests(t, b.Requests)
 	if b.About == nil {
 		t.Error("a good poll says nothing of its target")
 	}
@@ -110,9 +112,20 @@ func checkSamples(t *testing.T, s sources.Source) {
 	}
 }
 
+// checkRequests: a report says at least whose state it is, which, and when.
+func checkRequests(t *testing.T, requests []model.Request) {
+	for i := range requests {
+		if r := &requests[i]; r.ID == "" || r.At == 0 || r.Phase == "" || len(r.ID) > 256 {
+			t.Errorf("a report of nothing: %+v", r)
+		}
+	}
+}
+
+var labels = []string{model.LabelModel, model.LabelEngine, model.LabelReason, model.LabelWorkflow, model.LabelAdapter}
+
 func checkSample(t *testing.T, sample model.Sample) {
 	for name, value := range sample.Labels.All {
-		if name != model.LabelModel && name != model.LabelEngine && name != model.LabelReason {
+		if !slices.Contains(labels, name) {
 			t.Errorf("%s carries the foreign label %q", sample.Signal, name)
 		}
 		if value == "" {
@@ -202,13 +215,14 @@ func plain(b model.Batch) model.Batch {
 		samples[i] = s
 	}
 	b.Samples = samples
+	b.Requests = slices.Clone(b.Requests)
 	return b
 }
 
 func checkCancelled(t *testing.T, s sources.Source) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if b, err := s.Poll(ctx); err == nil || len(b.Samples) > 0 {
+	if b, err := s.Poll(ctx); err == nil || len(b.Samples)+len(b.Requests) > 0 {
 		t.Error("a poll went on although its context had ended")
 	}
 }
@@ -234,8 +248,8 @@ func checkFault(t *testing.T, s sources.Source, word model.FaultKind) {
 	if fault.Detail == "" {
 		t.Error("the fault does not say what was found")
 	}
-	if len(b.Samples) > 0 {
-		t.Error("a failed poll returned samples")
+	if len(b.Samples)+len(b.Requests) > 0 {
+		t.Error("a failed poll returned samples or requests")
 	}
 }
 
