@@ -459,3 +459,26 @@ func TestBelowIsBeyondToo(t *testing.T) {
 		t.Errorf("small values end the scale at %v", got)
 	}
 }
+
+// The worked examples of the smoothing.
+func TestSmooth(t *testing.T) {
+	for tau, want := range map[time.Duration]float64{30 * time.Second: 0.1535, time.Minute: 0.0800} {
+		if got := Weight(5*time.Second, tau); math.Abs(got-want) > 0.00005 {
+			t.Errorf("weight for %v: %.4f, want %.4f", tau, got, want)
+		}
+	}
+	step := make([]float32, 200)
+	for i := 1; i < len(step); i++ {
+		step[i] = 1
+	}
+	smooth := Smooth(step, time.Second, 30*time.Second)
+	for at, want := range map[int]float64{30: 0.63, 60: 0.86, 90: 0.95} {
+		if got := float64(smooth[at]); math.Abs(got-want) > 0.005 {
+			t.Errorf("after %d s: %.3f, want %.2f", at, got, want)
+		}
+	}
+	nan := float32(math.NaN())
+	if got := Smooth([]float32{1, nan, 5}, time.Second, time.Minute); got[0] != 1 || !math.IsNaN(float64(got[1])) || got[2] != 5 {
+		t.Errorf("a gap: %v", got)
+	}
+}

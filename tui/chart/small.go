@@ -1,6 +1,9 @@
 package chart
 
-import "math"
+import (
+	"math"
+	"time"
+)
 
 // Levels of a sparkline.
 var (
@@ -85,4 +88,35 @@ func repeat(r rune, n int) string {
 		out[i] = r
 	}
 	return string(out)
+}
+
+// Weight is what an exponentially weighted mean with time constant tau gives to a
+// value that comes dt after the last: 1 − e^(−dt/tau). It smooths as much as a
+// window of twice tau, and has made 63, 86 and 95 % of a step after one, two and
+// three times tau.
+func Weight(dt, tau time.Duration) float64 {
+	return 1 - math.Exp(-dt.Seconds()/tau.Seconds())
+}
+
+// Smooth is the exponentially weighted mean of points that are step apart, for
+// the eye: no figure and no judgement is made of it. A gap is a gap, and what
+// comes behind it begins anew.
+func Smooth(values []float32, step, tau time.Duration) []float32 {
+	w := Weight(step, tau)
+	out := make([]float32, len(values))
+	mean := math.NaN()
+	for i, v := range values {
+		switch f := float64(v); {
+		case math.IsNaN(f) || math.IsInf(f, 0):
+			mean = math.NaN()
+			out[i] = v
+			continue
+		case math.IsNaN(mean):
+			mean = f
+		default:
+			mean += w * (f - mean)
+		}
+		out[i] = float32(mean)
+	}
+	return out
 }

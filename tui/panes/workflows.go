@@ -175,6 +175,9 @@ func trendSpan(shown []model.WorkflowView) time.Duration {
 	return min(chart.SpanFor(most), longest)
 }
 
+// trendTau smooths the trend: at its size only what lasts can be seen.
+const trendTau = 30 * time.Second
+
 // drawTrend is the course of the p95 over that span: it shows at a glance which
 // rows moved. What is older than a row's history stays blank.
 func drawTrend(r *model.WorkflowView, w int, span time.Duration, look Look) cell {
@@ -183,7 +186,7 @@ func drawTrend(r *model.WorkflowView, w int, span time.Duration, look Look) cell
 	}
 	room := w
 	values, n := r.History.TTFT.P95, int(span/r.History.Step)
-	values = values[max(len(values)-n, 0):]
+	values = chart.Smooth(values[max(len(values)-n, 0):], r.History.Step, trendTau)
 	if len(values) < n {
 		w = w * len(values) / n
 	}
