@@ -125,6 +125,7 @@ func (t *target) addCounter(ty *tally, sl *slot) {
 		return
 	}
 	ty.count[sl.signal] = sum(ty.count[sl.signal], d)
+	countCause(ty, sl, d)
 	switch sl.key.signal {
 	case model.Finished:
 		if sl.key.labels.Get(model.LabelReason) == "length" {
@@ -137,6 +138,21 @@ func (t *target) addCounter(ty *tally, sl *slot) {
 	}
 	if t.elapsed > 0 && d.OK() {
 		ty.rate[sl.signal] = sum(ty.rate[sl.signal], model.Of(d.Value/t.elapsed.Seconds()))
+	}
+}
+
+// countCause keeps the reasons that a gateway gives. An engine's finish reasons
+// say no more than that a request was cancelled or failed.
+func countCause(ty *tally, sl *slot, d model.Reading) {
+	reason := sl.key.labels.Get(model.LabelReason)
+	if reason == "" || !d.OK() || d.Value == 0 {
+		return
+	}
+	switch sl.key.signal {
+	case model.Failed:
+		addCauses(&ty.failedBy, map[string]float64{reason: d.Value})
+	case model.Cancelled:
+		addCauses(&ty.cancelledBy, map[string]float64{reason: d.Value})
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 // reported one by one: what clients felt, and exact. Once the reports stop,
 // histograms take over where there are any.
 func (w *workflow) byRequests(now time.Duration) bool {
-	return w.events.within(now, forgetEvents) && (w.reporting > 0 || w.read == 0)
+	return w.events.within(now, forgetEvents) && (w.reporting > 0 || w.engines.read+w.edge.read == 0)
 }
 
 // ledgerOf is the past that the workflow is judged by.
@@ -24,7 +24,7 @@ func (w *workflow) ledgerOf(exact bool) *ledger {
 	if exact {
 		return &w.events.ledger
 	}
-	return &w.ledger
+	return &w.front().ledger
 }
 
 // promised is what the workflow is judged by: nobody misses an objective that was
@@ -57,7 +57,7 @@ func (w *workflow) span(ty *tally, window, every time.Duration) slo.Span {
 	for i, m := range model.Metrics {
 		s.Terms[i], s.Exported[i] = w.term(ty, m)
 	}
-	s.InFlight = known(ty.levelOf(model.Running).Value)
+	s.InFlight = known(w.inFlightNow(ty))
 	if p := ty.countOf(model.Preemptions); p.OK() && p.Value > 0 {
 		s.InFlight += known(ty.levelOf(model.Waiting).Value) // they wait again, with tokens out
 	}
@@ -69,6 +69,13 @@ func (w *workflow) span(ty *tally, window, every time.Duration) slo.Span {
 	}
 	s.Began = w.began(ty, window, every)
 	return s
+}
+
+// inFlightNow is how many requests the side has that may have had a first token.
+func (w *workflow) inFlightNow(ty *tally) float64 {
+	r := model.Requests{Running: ty.levelOf(model.Running), Waiting: ty.levelOf(model.Waiting)}
+	inFlight(&r, phases(ty))
+	return r.Running.Value
 }
 
 // ends counts how requests ended. Where no counter does, the histograms that are
@@ -145,9 +152,10 @@ func (w *workflow) began(ty *tally, window, every time.Duration) *slo.Term {
 	if !ok {
 		return nil
 	}
-	whole := w.ledger.ring.Len() > 0 && !w.midway
+	s := w.front()
+	whole := s.ledger.ring.Len() > 0 && !s.midway
 	reach := window + longest + 2*every
-	c, elapsed := w.ledger.since(reach)
+	c, elapsed := s.ledger.since(reach)
 	if elapsed < reach-every && !whole {
 		return nil
 	}
@@ -240,7 +248,7 @@ func (w *workflow) tooSoon(v *model.WorkflowView) string {
 func (w *workflow) undecide(v *model.WorkflowView) {
 	for i := range v.Objectives {
 		o := &v.Objectives[i]
-		if s := o.Metric.Signal(); s != "" && w.tally().has(s) && o.Verdict != model.NoData {
+		if s := o.Metric.Signal(); s != "" && w.front().tally().has(s) && o.Verdict != model.NoData {
 			o.Share, o.N, o.Verdict = model.Share{}, 0, model.Undecided
 		}
 	}

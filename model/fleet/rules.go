@@ -269,8 +269,8 @@ func missedTTFT(v *model.WorkflowView) bool {
 // waitNow is Little's estimate of the wait of a request that arrives now:
 // waiting requests over first tokens a second.
 func (w *workflow) waitNow(v *model.WorkflowView) model.Reading {
-	c, elapsed := w.ledger.since(waitWindow)
-	if elapsed <= 0 || !v.Requests.Waiting.OK() || w.read == 0 {
+	c, elapsed := w.back().ledger.since(waitWindow)
+	if elapsed <= 0 || !v.Requests.Waiting.OK() || w.back().read == 0 {
 		return model.Reading{}
 	}
 	return slo.LittleWait(v.Requests.Waiting, model.Of(c.Term(model.MetricTTFT).N/elapsed.Seconds()))
@@ -280,8 +280,8 @@ func (w *workflow) waitNow(v *model.WorkflowView) model.Reading {
 // queue goes on growing as it does: unknown where it does not.
 func (w *workflow) breachIn(v *model.WorkflowView) model.Reading {
 	limit := w.limitOf(model.TTFT)
-	c, elapsed := w.ledger.since(waitWindow)
-	if s := elapsed.Seconds(); s > 0 && w.read > 0 && v.Requests.Waiting.Value >= fewWaiting && !math.IsInf(limit, 1) {
+	c, elapsed := w.back().ledger.since(waitWindow)
+	if s := elapsed.Seconds(); s > 0 && w.back().read > 0 && v.Requests.Waiting.Value >= fewWaiting && !math.IsInf(limit, 1) {
 		arrivals := (c.Finished + c.Failed + c.Cancelled + c.Grown + c.Queued) / s
 		return slo.TimeToBreach(v.Requests.Waiting.Value, arrivals, c.Term(model.MetricTTFT).N/s, limit)
 	}

@@ -10,16 +10,17 @@ import (
 // the server started where only one poll exists.
 type tally struct {
 	levels
-	count     [numSignals]model.Reading
-	rate      [numSignals]model.Reading
-	hist      [numHists]hist.Hist // by signal, from firstHist on
-	hasHist   [numHists]bool
-	looked    float64       // prefix look-ups and hits since the server started,
-	hits      float64       // for a hit counter that never moved
-	truncated model.Reading // of the finished, cut at their limit
-	basis     model.Basis
-	partial   bool // an incomplete histogram is in it
-	repaired  bool
+	count                 [numSignals]model.Reading
+	rate                  [numSignals]model.Reading
+	hist                  [numHists]hist.Hist // by signal, from firstHist on
+	hasHist               [numHists]bool
+	looked                float64            // prefix look-ups and hits since the server started,
+	hits                  float64            // for a hit counter that never moved
+	truncated             model.Reading      // of the finished, cut at their limit
+	failedBy, cancelledBy map[string]float64 // where a gateway says why
+	basis                 model.Basis
+	partial               bool // an incomplete histogram is in it
+	repaired              bool
 }
 
 // levels are the gauges of one target, of one of its engines or of a workflow.
@@ -117,6 +118,8 @@ func (t *tally) add(o *tally) {
 		}
 	}
 	t.truncated = sum(t.truncated, o.truncated)
+	addCauses(&t.failedBy, o.failedBy)
+	addCauses(&t.cancelledBy, o.cancelledBy)
 	t.looked += o.looked
 	t.hits += o.hits
 	t.basis = o.basis
@@ -217,11 +220,14 @@ func (t *tally) markAbsent(a *model.About) {
 	}
 }
 
-// missing lists what is absent, in the order of the signals.
-func (t *tally) missing() []model.Signal {
+// missing lists what is absent, in the order of the signals. What a gateway does
+// not say its engines may.
+func (t *tally) missing() []model.Signal { return missing(t, t) }
+
+func missing(front, back *tally) []model.Signal {
 	out := []model.Signal{}
 	for i, s := range model.Signals {
-		if t.absent[i] {
+		if front.absent[i] && back.absent[i] {
 			out = append(out, s.Signal)
 		}
 	}

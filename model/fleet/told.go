@@ -32,7 +32,7 @@ func (t *target) tellLedgers(born bool) {
 			}
 		}
 		sl.told, sl.known = now, true
-		sl.flow.ledger.gain(sl, gained)
+		sl.flow.sideOf(t).ledger.gain(sl, gained)
 	}
 }
 

@@ -18,15 +18,12 @@ const fewRequests = 20
 type workflow struct {
 	name    string
 	spec    *model.WorkflowSpec
-	sum     tally
-	lone    tally // targets with a single page: since start
+	engines side
+	edge    side    // gateways in front of them
+	events  reports // of requests reported one by one
 	targets []*target
 	fresh   int
 
-	ledger    ledger        // of what pages count
-	events    reports       // of requests reported one by one
-	midway    bool          // a target was at work already when it was first read
-	read      int           // targets with pages that count for it
 	reporting int           // fresh targets that report requests of it
 	job       model.Instant // when the deadline's job began; zero without one
 	now       model.Instant
@@ -66,30 +63,23 @@ func silent(c model.Condition) bool {
 func newWorkflow(name string, spec *model.WorkflowSpec, rank int, now time.Duration) *workflow {
 	return &workflow{
 		name: name, spec: spec, history: newHistory(rank),
-		ledger: newLedger(now), events: reports{ledger: newLedger(now)},
+		engines: newSide(now), edge: newSide(now), events: reports{ledger: newLedger(now)},
 	}
 }
 
 func (w *workflow) begin() {
-	w.sum.reset()
-	w.lone.reset()
-	w.targets, w.fresh, w.read, w.reporting = w.targets[:0], 0, 0, 0
+	w.engines.begin()
+	w.edge.begin()
+	w.targets, w.fresh, w.reporting = w.targets[:0], 0, 0
 }
 
-// join adds a target's share. Counts since start and counts of a window are
-// different things: the former are used only while there is nothing else.
+// join adds a target's share.
 func (w *workflow) join(t *target, ty *tally) {
 	w.targets = append(w.targets, t)
-	w.read++
-	w.midway = w.midway || t.busyAt1
 	if t.fresh() {
 		w.fresh++
 	}
-	if ty.basis == model.SinceStart {
-		w.lone.add(ty)
-		return
-	}
-	w.sum.add(ty)
+	w.sideOf(t).join(t, ty)
 }
 
 // carry adds a target that reports requests of the workflow.
@@ -106,26 +96,12 @@ func (w *workflow) carry(t *target) {
 	}
 }
 
-// tally is what the view is made of. Levels count from every target.
-func (w *workflow) tally() *tally {
-	if w.sum.basis == "" {
-		return &w.lone
-	}
-	for i := range w.lone.level {
-		w.sum.absent[i] = w.sum.absent[i] && (w.lone.basis == "" || w.lone.absent[i])
-		if w.lone.exported[i] {
-			w.sum.exported[i] = true
-			w.sum.addLevel(i, w.lone.level[i])
-		}
-	}
-	return &w.sum
-}
-
 func (w *workflow) see(at model.Instant, f *Fleet) model.WorkflowView {
 	w.now = at
-	w.ledger.note(at.Mono)
+	w.engines.ledger.note(at.Mono)
+	w.edge.ledger.note(at.Mono)
 	w.events.ledger.note(at.Mono)
-	ty := w.tally()
+	ty, back := w.front().tally(), w.back().tally()
 	v := model.WorkflowView{
 		Name:     w.name,
 		Requests: asked(ty),
@@ -134,17 +110,20 @@ func (w *workflow) see(at model.Instant, f *Fleet) model.WorkflowView {
 			OutputPerSecond:   ty.rateOf(model.OutputTokens),
 			CachedPromptShare: windowRatio(ty, model.CachedTokens, model.PromptTokens),
 		},
-		TTFT: ty.distOf(model.TTFT), TPOT: ty.distOf(model.TPOT), ITL: ty.distOf(model.ITL),
+		TTFT: ty.distOf(model.TTFT), TPOT: ty.distOf(model.TPOT), ITL: back.distOf(model.ITL),
 		E2E: ty.distOf(model.E2E), Queue: ty.distOf(model.Queue),
-		Prefill: ty.distOf(model.Prefill), Decode: ty.distOf(model.Decode),
-		KVCacheUsage:      ty.levelOf(model.KVUsage),
-		PrefixCacheHit:    prefixHit(ty),
-		PreemptionsPerSec: ty.rateOf(model.Preemptions),
+		Prefill: back.distOf(model.Prefill), Decode: back.distOf(model.Decode),
+		KVCacheUsage:      back.levelOf(model.KVUsage),
+		PrefixCacheHit:    prefixHit(back),
+		PreemptionsPerSec: back.rateOf(model.Preemptions),
+		Phases:            phases(ty),
 		Targets:           make([]string, 0, len(w.targets)),
 		Replicas:          model.Replicas{Fresh: w.fresh, Total: len(w.targets)},
 		Missing:           []model.Signal{},
 		State:             w.state(),
 	}
+	v.Requests.Running, v.Requests.Waiting = back.levelOf(model.Running), back.levelOf(model.Waiting)
+	inFlight(&v.Requests, v.Phases)
 	for _, t := range w.targets {
 		v.Targets = append(v.Targets, t.spec.Name)
 		if w.name == OtherWorkflow && t.crowd.named != nil {
@@ -153,7 +132,7 @@ func (w *workflow) see(at model.Instant, f *Fleet) model.WorkflowView {
 	}
 	v.Worst = w.worst()
 	v.WaitNow, v.BreachIn = w.waitNow(&v), w.breachIn(&v)
-	v.Missing = ty.missing()
+	v.Missing = missing(ty, back)
 	v.Notes = w.notes(ty)
 	span := w.span(ty, f.window, f.every)
 	if w.byRequests(at.Mono) {
@@ -180,7 +159,11 @@ func asked(ty *tally) model.Requests {
 		Waiting:   ty.levelOf(model.Waiting),
 		Failed:    ty.outcome(model.Failed),
 		Cancelled: ty.outcome(model.Cancelled),
+		Retries:   ty.countOf(model.Retried),
 		Basis:     ty.basis,
+
+		OutputLimit: ty.truncated,
+		FailedBy:    causes(ty.failedBy), CancelledBy: causes(ty.cancelledBy),
 	}
 	if !ty.has(model.Started) {
 		r.Started = ty.countIn(model.TTFT)
@@ -221,7 +204,7 @@ func prefixHit(ty *tally) model.Reading {
 // worst is the replica that is slowest by its own p99, however few requests it
 // saw: its n stands beside it. Nil for a workflow of one target.
 func (w *workflow) worst() *model.WorstReplica {
-	if w.fresh < 2 {
+	if w.back().fresh < 2 {
 		return nil
 	}
 	for _, m := range []model.Metric{model.MetricTTFT, model.MetricE2E} {
@@ -251,7 +234,7 @@ func (w *workflow) worstBy(m model.Metric) *model.WorstReplica {
 func (t *target) latencyOf(w *workflow, m model.Metric) *model.Dist {
 	ty := t.flows[w]
 	switch {
-	case ty == nil || !t.fresh():
+	case ty == nil || w.sideOf(t) != w.back() || !t.fresh():
 		return nil
 	case len(t.flows) == 1 && m == model.MetricTTFT:
 		return t.view.TTFT // summed up already
@@ -285,7 +268,7 @@ func (w *workflow) shareAtMost(s model.Signal, merged *hist.Hist, x float64) mod
 	n := 0.0
 	for _, t := range w.targets {
 		ty := t.flows[w]
-		if ty == nil || !t.fresh() || ty.basis != model.OverWindow {
+		if ty == nil || w.sideOf(t) != w.front() || !t.fresh() || ty.basis != model.OverWindow {
 			continue // it only reports requests, or has nothing to say of the window
 		}
 		if h, known := ty.of(signalIndex[s]); known {
