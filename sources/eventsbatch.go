@@ -38,6 +38,7 @@ type gathering struct {
 
 	read    int // messages, since the beginning
 	skipped int // lines
+	whyNot  string
 	models  map[string]bool
 	gateway gatewayName
 	note    string // of the source
@@ -227,8 +228,11 @@ func (g *gathering) take() (model.Batch, error) {
 	}
 	g.waiting -= len(p.requests)
 	g.lent = p.requests
-	if g.read == 0 && p.bad > 0 {
-		return model.Batch{}, &FaultError{model.NotMetrics, "no events: " + skippedText(&p) + ": wanted JSON lines, or server-sent events, with v, id, at and phase"}
+	if p.bad > 0 {
+		g.whyNot = skippedText(&p)
+	}
+	if g.read == 0 && g.skipped > 0 { // until one comes it is something else
+		return model.Batch{}, &FaultError{model.NotMetrics, "no events: " + g.whyNot + ": wanted JSON lines, or server-sent events, with v, id, at and phase"}
 	}
 	batch := model.Batch{About: g.describe(), Epoch: p.epoch, Lost: p.lost, BadLines: p.bad, FirstBad: skippedText(&p)}
 	if len(p.requests) > 0 {

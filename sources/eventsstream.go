@@ -38,7 +38,7 @@ type dialer interface {
 type stream struct {
 	dialer dialer
 	link   *link         // the connection, nil before the first and after one that ended
-	doubt  bool          // the last one brought nothing that could be read
+	doubt  bool          // the last one brought nothing
 	cuts   int           // connections that ended
 	now    time.Duration // as the schedule has it
 
@@ -62,6 +62,7 @@ type link struct {
 	skipped int           // lines that had been skipped before it
 	ended   bool
 	err     error // why
+	silent  bool  // it was ended because it was dead
 }
 
 var (
@@ -100,12 +101,17 @@ func (s *stream) Poll(ctx context.Context) (model.Batch, error) {
 	if err := s.wait(ctx); err != nil {
 		return model.Batch{}, err
 	}
-	batch, _, err := s.take()
-	return batch, err
+	if batch, ok, err := s.take(); ok {
+		return batch, err
+	}
+	if err := s.lost(); err != nil { // as soon as it was made
+		return model.Batch{}, err
+	}
+	return s.got.take()
 }
 
-// wait waits for the first line where the last connection brought nothing that
-// could be read: better a late answer than one that is taken back.
+// wait waits for the first line where the last connection brought nothing:
+// better a late answer than one that is taken back.
 func (s *stream) wait(ctx context.Context) error {
 	if !s.doubt {
 		return nil
@@ -134,11 +140,9 @@ func (s *stream) listen() {
 	s.mu.Unlock()
 	if dead {
 		l.hangUp()
-		l.err = errQuiet
+		l.silent = true
 	}
 }
-
-var errQuiet = &FaultError{model.Timeout, fmt.Sprintf("nothing came for %v, not even a comment that keeps the connection alive: connecting anew", quiet)}
 
 // take is what has come. It reports false where nothing has and nothing will.
 func (s *stream) take() (batch model.Batch, ok bool, err error) {
@@ -173,9 +177,9 @@ func (s *stream) lost() error {
 	useful := s.got.read > l.before || s.wire.framer.beat || s.now-l.made > brief
 	s.doubt = !useful
 	switch {
-	case l.err == error(errQuiet):
-		return errQuiet
-	case useful, s.got.skipped > l.skipped: // lines that could not be read were told already
+	case l.silent:
+		return &FaultError{model.Timeout, fmt.Sprintf("nothing came for %v, not even a comment that keeps the connection alive: connecting anew", quiet)}
+	case useful, s.got.skipped > l.skipped: // lines that cannot be read are told as such
 		return nil
 	}
 	return s.dialer.fault(l.err)

@@ -561,7 +561,7 @@ func TestManyStreams(t *testing.T) {
 // A proxy that ends what is idle is no failure, however often it does.
 func TestIdleConnectionsThatEnd(t *testing.T) {
 	end := make(chan struct{})
-	s := eventServer(t, func(c *connection) { c.say(""); <-end })
+	s := eventServer(t, func(c *connection) { c.say(""); <-end }, func(c *connection) { c.say(""); c.hold() })
 	source := listen(t, s.URL, sources.Options{})
 	if _, err := source.Poll(t.Context()); err != nil {
 		t.Fatal(err)
