@@ -2,6 +2,7 @@ package sources
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"strings"
 
@@ -30,7 +31,7 @@ import (
 //
 // Fields are read by name, all others passed over: no text of a prompt or an
 // answer is kept. Labels are kept where a workflow matches on them. The built-in
-// simulator writes such a file (sim.Gateway).
+// simulator writes such a file (sim.WriteEvents).
 var eventsKind = Kind{
 	Name:    eventsScheme,
 	Doc:     "reports of single requests: JSON lines or server-sent events from a file that grows, standard input (-) or HTTP(S)",
@@ -49,7 +50,7 @@ func isEvents(arg string) bool {
 	return found && (scheme == eventsScheme || scheme == eventsScheme+"+http" || scheme == eventsScheme+"+https")
 }
 
-func openEvents(_ context.Context, spec Spec) ([]Opened, error) {
+func openEvents(ctx context.Context, spec Spec) ([]Opened, error) {
 	scheme, rest, _ := strings.Cut(spec.Address, ":")
 	switch {
 	case scheme != eventsScheme:
@@ -58,8 +59,9 @@ func openEvents(_ context.Context, spec Spec) ([]Opened, error) {
 		return openEventInput(spec)
 	case rest == "":
 		return nil, usage(spec.Address, "no file", eventsForm)
-	case isDir(rest):
-		return nil, usage(spec.Address, "a directory", "name the file in it: "+eventsForm)
+	}
+	if irregular := (*IrregularError)(nil); errors.As(regular(rest), &irregular) {
+		return nil, usage(spec.Address, irregular.What+", not a regular file", "what another program writes is read by PROGRAM | slotop events:-")
 	}
 	target := model.Target{
 		ID: model.TargetID(eventsScheme + ":" + filepath.ToSlash(filepath.Clean(rest))), Name: filepath.Base(rest), Kind: gatewayTarget,
@@ -67,7 +69,10 @@ func openEvents(_ context.Context, spec Spec) ([]Opened, error) {
 	if spec.Options.Follow {
 		return []Opened{{Target: target, Source: newFollowed(rest, spec.Options.Keep)}}, nil
 	}
-	source, err := newPlayed(rest, spec.Options.Keep)
+	source, err := newPlayed(ctx, rest, spec.Options.Keep)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	if err != nil {
 		return nil, usage(spec.Address, excerpt(err.Error()), "check the path")
 	}

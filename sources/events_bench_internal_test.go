@@ -61,7 +61,7 @@ func BenchmarkPlayedFile(b *testing.B) {
 	b.ReportAllocs()
 	events := 0
 	for b.Loop() {
-		p, err := newPlayed(path, nil)
+		p, err := newPlayed(b.Context(), path, nil)
 		if err != nil {
 			b.Fatal(err)
 		}

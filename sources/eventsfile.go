@@ -54,7 +54,7 @@ func (f *followed) Poll(ctx context.Context) (model.Batch, error) {
 
 func (f *followed) fault(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return &FaultError{model.NotFound, "no such file yet: " + excerpt(f.path) + ": it is read as soon as it is there"}
+		return soon{&FaultError{model.NotFound, "no such file yet: " + excerpt(f.path) + ": it is read as soon as it is there"}}
 	}
 	return fileFault(err)
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"slotop/model"
@@ -180,19 +181,48 @@ func TestMuchAtOnce(t *testing.T) {
 }
 
 func TestWhatIsNoFileOfEvents(t *testing.T) {
-	dir := t.TempDir()
-	write := func(name, text string) string {
-		appendTo(t, filepath.Join(dir, name), text)
-		return filepath.Join(dir, name)
+	path := filepath.Join(t.TempDir(), "page.prom")
+	appendTo(t, path, enginePage)
+	want := "not_metrics: no events: 16 lines skipped, the first: line 1: not JSON: wanted JSON lines, or server-sent events, with v, id, at and phase"
+	if got := came(t, follow(t, path)); got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
-	for path, want := range map[string]string{
-		write("page.prom", enginePage): "not_metrics: no events: 16 lines skipped, the first: line 1: not JSON: wanted JSON lines, or server-sent events, with v, id, at and phase",
-		"/dev/zero":                    "unsupported: open /dev/zero: it is a device, not a regular file: save its content to one",
-	} {
-		if got := came(t, follow(t, path)); got != want {
-			t.Errorf("%s: got %s, want %s", path, got, want)
+}
+
+// A file that is waited for is looked for as often as it would be read.
+func TestAFileIsWaitedForAtTheUsualPace(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "requests.jsonl")
+	opened, err := sources.Resolve(t.Context(), []string{"events:" + path}, sources.Options{Follow: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		var polls []time.Duration
+		err := sources.Run(ctx, opened, sources.RunOptions{Every: 2 * time.Second}, func(in model.Input) {
+			switch {
+			case in.Batch == nil:
+			case in.Batch.Fault == nil:
+				cancel()
+			default:
+				if polls = append(polls, in.At.Mono); len(polls) == 5 {
+					appendTo(t, path, event("a"))
+				}
+			}
+		})
+		if err != nil {
+			t.Error(err)
 		}
-	}
+		for i := 2; i < len(polls); i++ {
+			if gap := polls[i] - polls[i-1]; gap != 2*time.Second {
+				t.Errorf("poll %d comes %v after the last", i, gap)
+			}
+		}
+		if len(polls) != 5 {
+			t.Errorf("%d polls without the file", len(polls))
+		}
+	})
 }
 
 // playEvents plays a file of events: a line for each batch and tick.

@@ -42,13 +42,13 @@ var (
 )
 
 // newPlayed opens a file and reads it once for the time it covers.
-func newPlayed(path string, keep []string) (*played, error) {
+func newPlayed(ctx context.Context, path string, keep []string) (*played, error) {
 	file, err := OpenFile(path)
 	if err != nil {
 		return nil, err
 	}
 	p := &played{file: file, wire: newWire(keep)}
-	size, err := p.measure()
+	size, err := p.measure(ctx)
 	if err == nil {
 		err = p.span.check()
 	}
@@ -60,9 +60,12 @@ func newPlayed(path string, keep []string) (*played, error) {
 }
 
 // measure reads the file as it is now for the first and the last time in it.
-func (p *played) measure() (size int64, err error) {
+func (p *played) measure(ctx context.Context) (size int64, err error) {
 	w := newWire(nil)
 	for {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
 		n, err := p.file.Read(w.inbox.room())
 		w.inbox.came(n)
 		size += int64(n)

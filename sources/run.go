@@ -210,11 +210,14 @@ func (r *run) take(ctx context.Context, a answer) {
 	r.send(a.ended, &batch)
 	r.fresh = true
 	ended := a.ended.Sub(r.start)
-	if batch.Fault != nil {
+	switch {
+	case errors.As(a.err, new(soon)):
+		a.from.due = a.from.pace.point(ended)
+	case batch.Fault != nil:
 		a.from.due = a.from.pace.afterFault(batch.Fault.Kind, ended)
-		return
+	default:
+		a.from.due = a.from.pace.afterGood(a.started.Sub(r.start), ended)
 	}
-	a.from.due = a.from.pace.afterGood(a.started.Sub(r.start), ended)
 }
 
 // send stamps an input. A poll is stamped with its end, which is when its

@@ -62,6 +62,7 @@ func (s *sent) watch(ctx context.Context) context.Context {
 // plainHeaders are ours, and those of HTTP/2 that say where a request goes.
 var plainHeaders = map[string]bool{
 	"Accept": true, "Accept-Encoding": true, "User-Agent": true, "Host": true,
+	"Cache-Control": true, "Last-Event-Id": true,
 	"Content-Type": true, "Content-Length": true, "Transfer-Encoding": true,
 }
 

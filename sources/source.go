@@ -74,3 +74,10 @@ type FaultError struct {
 }
 
 func (e *FaultError) Error() string { return string(e.Kind) + ": " + e.Detail }
+
+// soon marks a failure of something that lies here: looking again costs nobody
+// anything, so that it is not put off.
+type soon struct{ error }
+
+// Unwrap gives the failure.
+func (s soon) Unwrap() error { return s.error }
