@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"runtime"
 	"strings"
 	"sync"
@@ -455,86 +454,6 @@ func TestRunAStream(t *testing.T) {
 	}
 	s.CloseClientConnections()
 	goleak.VerifyNone(t, before, goleak.IgnoreAnyFunction("net/http/httptest.(*Server).goServe.func1"))
-}
-
-// stdin stands in for standard input while a test runs.
-func stdin(t *testing.T, file *os.File) {
-	was := os.Stdin
-	os.Stdin = file
-	t.Cleanup(func() { os.Stdin = was })
-}
-
-func TestStandardInput(t *testing.T) {
-	before := goleak.IgnoreCurrent()
-	t.Run("a pipe", func(t *testing.T) {
-		r, w, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		stdin(t, r)
-		opened := resolve(t, "events:-")[0]
-		if opened.Saved || opened.Target.Name != "stdin" || opened.Target.ID != "events:-" {
-			t.Errorf("got %+v", opened)
-		}
-		if b, err := opened.Source.Poll(t.Context()); err != nil || listed(b) != "" {
-			t.Errorf("got %s, %v", listed(b), err)
-		}
-		_, _ = io.WriteString(w, event("a")+"x\n"+event("b")[:9])
-		hears(t, opened.Source, "a, 1 line skipped: line 2: not JSON")
-		_, _ = io.WriteString(w, event("b")[9:]+strings.TrimSpace(event("c")))
-		_ = w.Close()
-		hears(t, opened.Source, "b, c")
-		for range 2 {
-			if got := heard(t, opened.Source); got != io.EOF.Error() {
-				t.Errorf("got %s", got)
-			}
-		}
-		if err := opened.Source.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	t.Run("closed while it waits", func(t *testing.T) {
-		r, w, err := os.Pipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = w.Close() }()
-		stdin(t, r)
-		source := resolve(t, "events:-")[0].Source
-		if _, err := source.Poll(t.Context()); err != nil {
-			t.Error(err)
-		}
-		if err := source.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	t.Run("a file", func(t *testing.T) {
-		path := t.TempDir() + "/in"
-		appendTo(t, path, event("a")+event("b")[:20])
-		f, err := os.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		stdin(t, f)
-		source := resolve(t, "events:-")[0].Source
-		hears(t, source, "a, 1 line skipped: line 2: not JSON, and ends there")
-		if err := source.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	t.Run("nothing", func(t *testing.T) {
-		f, err := os.Open(os.DevNull)
-		if err != nil {
-			t.Fatal(err)
-		}
-		stdin(t, f)
-		source := resolve(t, "events:-")[0].Source
-		if got := heard(t, source); got != io.EOF.Error() {
-			t.Errorf("got %s", got)
-		}
-		_ = source.Close()
-	})
-	goleak.VerifyNone(t, before)
 }
 
 // Several streams at once, each cut again and again.
