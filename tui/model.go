@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -130,6 +131,7 @@ func (m *Model) onTick(msg TickMsg) tea.Cmd {
 		m.cameAt = m.now
 	}
 	call := m.take(m.opt.Latest())
+	m.lookAtOutbox()
 	if m.toast != "" && !m.now.Before(m.until) {
 		m.toast = ""
 	}
@@ -141,6 +143,17 @@ func (m *Model) onTick(msg TickMsg) tea.Cmd {
 		return m.opt.Tick(next)
 	}
 	return tea.Batch(call, m.opt.Tick(next))
+}
+
+// lookAtOutbox keeps the same pointer until something is delivered, or is not.
+func (m *Model) lookAtOutbox() {
+	if m.opt.Outbox == nil {
+		return
+	}
+	now := m.opt.Outbox()
+	if was := m.view.Outbox; was == nil || !slices.Equal(*was, now) {
+		m.view.Outbox = &now
+	}
 }
 
 // take keeps a frame as the newest, and calls for what newly fires in it.

@@ -11,6 +11,7 @@ import (
 
 	"slotop/model"
 	"slotop/themes"
+	"slotop/tui/panes"
 )
 
 // Options is what the screen is given. Functions are called from Update and must
@@ -31,6 +32,9 @@ type Options struct {
 	Ack     func(model.AlertID) // takes an alert, or gives it back; nil: nobody can
 	Mark    func(name string)   // begins a stage of a load test; nil: nobody can
 	Signals Attention
+	// Outbox says how alerts are carried out; nil: to nobody. The slice is the
+	// screen's from then on.
+	Outbox func() []panes.Delivery
 
 	Themes   *themes.Set
 	Theme    string // "" chooses by the terminal's background

@@ -12,6 +12,7 @@ import (
 	"slotop/cmd/slotop/notify"
 	"slotop/sources"
 	"slotop/tui"
+	"slotop/tui/panes"
 )
 
 const (
@@ -72,6 +73,22 @@ func (al *alerting) follow(c *core) {
 		defer close(al.done)
 		al.sender.Run(context.Background()) // until end
 	}()
+}
+
+// outbox is how the deliveries go, nil where there are none.
+func (al *alerting) outbox() func() []panes.Delivery {
+	if al.sender == nil {
+		return nil
+	}
+	return func() []panes.Delivery {
+		var out []panes.Delivery
+		for _, s := range al.sender.Status() {
+			out = append(out, panes.Delivery{
+				Name: s.Name, Waiting: s.Waiting, Delivered: s.Delivered, Failures: s.Failures, Dropped: s.Dropped, Error: s.LastError,
+			})
+		}
+		return out
+	}
 }
 
 // end tries to deliver what is waiting and says what could not be delivered.

@@ -15,8 +15,8 @@ import (
 	"slotop/model"
 	"slotop/model/fleet"
 	"slotop/sources"
-	"slotop/sources/sim"
 	"slotop/sources/dialect"
+	"slotop/sources/sim"
 	"slotop/tui"
 )
 

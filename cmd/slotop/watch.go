@@ -60,7 +60,7 @@ func (a *app) watch(ctx context.Context, args []string) error {
 	defer al.end(lastWords)
 	screen := tui.Options{
 		Targets: targetsOf(opened), Every: every, Window: c.setWindow, Ack: c.acknowledge, Mark: c.mark,
-		Signals: s.file.Alerts.attention(),
+		Signals: s.file.Alerts.attention(), Outbox: al.outbox(),
 	}
 	return a.show(ctx, s, c.box, screen, func(ctx context.Context) error {
 		return sources.Run(ctx, opened, sources.RunOptions{Every: every, Timeout: s.timeout, Seed: seed()}, c.take)

@@ -62,6 +62,7 @@ func alertLines(f *model.Frame, w int, look Look) (s *sheet, at int) {
 	}
 	s.unjudged(f)
 	s.budgets(f)
+	s.deliveries(look.View.Outbox)
 	s.log(f, f.AlertLog)
 	return s, at
 }

@@ -45,6 +45,7 @@ type View struct {
 	Alert    model.AlertID  // under the cursor of the alerts, or opened; "": the first
 	Scroll   int            // lines that a long text has moved up
 	Filter   string
+	Outbox   *[]Delivery // how alerts are carried out; nil: to nobody. Never written again
 	Sort     Sort
 }
 

@@ -293,3 +293,17 @@ func TestStripFits(t *testing.T) {
 		}
 	}
 }
+
+// How alerts are carried out stands with them: a receiver that fails says so.
+func TestDeliveriesAreShown(t *testing.T) {
+	f := tuitest.Calm()
+	out := []Delivery{{Name: "pager", Delivered: 3}, {Name: "hook\x1b[2J", Waiting: 2, Failures: 7, Dropped: 1, Error: "connect: refused"}}
+	got := Alerts{}.Render(f, layout.Size{W: 80, H: 40}, Look{View: View{Outbox: &out}})
+	has(t, got, "SENT TO", "pager", "3 delivered", "2 waiting", "7 tries failed", "1 DROPPED", "connect: refused")
+	if strings.Contains(got, "\x1b") {
+		t.Errorf("an escape of the receiver's name: %q", got)
+	}
+	if got := (Alerts{}).Render(f, layout.Size{W: 80, H: 40}, Look{}); strings.Contains(got, "SENT TO") {
+		t.Error("receivers where there are none")
+	}
+}
