@@ -16,8 +16,8 @@ const (
 	// backlog is how much of a file that is followed is read before what is added
 	// to it: enough to know what is under way.
 	backlog = 1 << 20
-	// maxBytes bounds what one poll reads of a file: a tenth of a second's work.
-	maxBytes = 32 << 20
+	// maxBytes bounds what one poll reads of a file: a quarter of a second's work.
+	maxBytes = 16 << 20
 )
 
 // followed reads the events that are added to a file. The file may not exist
