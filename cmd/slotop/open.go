@@ -86,11 +86,19 @@ func (s settings) interval(opened []sources.Opened) time.Duration {
 	switch {
 	case s.every > 0:
 		return s.every
-	case slices.ContainsFunc(opened, func(o sources.Opened) bool { return o.Saved }):
+	case slices.ContainsFunc(opened, func(o sources.Opened) bool { return o.Saved && !dated(o) }):
 		return savedEvery
+	case slices.ContainsFunc(opened, dated):
+		return sources.DefaultEvery // requests know when they were
 	default:
 		return pollInterval(len(opened))
 	}
+}
+
+// dated reports whether a target says itself when its polls were.
+func dated(o sources.Opened) bool {
+	_, ok := o.Source.(sources.Dated)
+	return ok
 }
 
 func targetsOf(opened []sources.Opened) []model.Target {

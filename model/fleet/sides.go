@@ -59,8 +59,25 @@ func (s *side) tally() *tally {
 // kindGateway is the kind of a target that stands in front of engines.
 const kindGateway = "gateway"
 
-func (w *workflow) sideOf(t *target) *side {
+// stands reports whether a target stands in front of engines: what was found
+// behind a plain address may be a gateway too, and tells by its phases.
+func (t *target) stands() bool {
 	if t.spec.Kind == kindGateway {
+		return true
+	}
+	for _, s := range gatewayLevels {
+		if t.exports(s) {
+			return true
+		}
+	}
+	return false
+}
+
+// gatewayLevels are the phases that only a gateway knows.
+var gatewayLevels = []model.Signal{model.AtGateway, model.Preparing, model.AtModel, model.IsStreaming}
+
+func (w *workflow) sideOf(t *target) *side {
+	if t.atEdge {
 		return &w.edge
 	}
 	return &w.engines
@@ -90,7 +107,7 @@ func phases(ty *tally) *model.Phases {
 		Queued: ty.levelOf(model.AtGateway), PreparingContext: ty.levelOf(model.Preparing),
 		WaitingForModel: ty.levelOf(model.AtModel), Streaming: ty.levelOf(model.IsStreaming),
 	}
-	for _, s := range []model.Signal{model.AtGateway, model.Preparing, model.AtModel, model.IsStreaming} {
+	for _, s := range gatewayLevels {
 		if ty.has(s) {
 			return &p
 		}

@@ -76,6 +76,20 @@ func TestGatewayAndEngineAreNotAdded(t *testing.T) {
 	}
 }
 
+// A stats document behind a plain address is a gateway all the same.
+func TestGatewayByItsPhases(t *testing.T) {
+	b := newBench(t, 10*time.Second, "a", "b")
+	for i := range 3 {
+		n := float64(100 * i)
+		b.poll("b", gauge(model.AtGateway, 1), ended("stop", n))
+		w := workflowNamed(t, b.round(ended("stop", n), gauge(model.Running, 2)), "chat")
+		if i == 2 {
+			near(t, "finished", w.Requests.Finished, 200)
+			near(t, "running", w.Requests.Running, 2)
+		}
+	}
+}
+
 // A gateway alone says how many run and wait by its phases.
 func TestGatewayAlone(t *testing.T) {
 	b := gatewayBench(t)

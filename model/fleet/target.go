@@ -43,6 +43,7 @@ type target struct {
 	ring     *series.Ring
 	start    float64   // Unix seconds at which the process says it started, NaN unknown
 	starts   []float64 // what it said before
+	atEdge   bool      // it stands in front of engines
 	atEnd    bool      // token counters move only when a request ends
 	reach    time.Duration
 
@@ -252,7 +253,7 @@ func (t *target) assign(flowOf func(slo.Origin) *workflow) {
 		sl.share = flows[sl.flow]
 	}
 	t.flows = flows
-	t.atEnd = t.countsAtEnd()
+	t.atEnd, t.atEdge = t.countsAtEnd(), t.stands()
 }
 
 func first[T comparable](a, b T) T {
