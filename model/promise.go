@@ -57,7 +57,15 @@ type GoodputView struct {
 	Evidence *EvidenceView `json:"evidence"`
 	// UserShare counts a user's best attempt instead of each attempt.
 	UserShare Share `json:"user_share"`
+
+	// Least and Most are the requests behind the ends of Share: shares do not add
+	// up, requests do.
+	Least Fraction `json:"-"`
+	Most  Fraction `json:"-"`
 }
+
+// Fraction is so many good requests of so many.
+type Fraction struct{ Good, Of float64 }
 
 // EvidenceView is a share as evidence: N/DesignEffect independent requests.
 type EvidenceView struct {

@@ -82,6 +82,7 @@ func TestGoodputIntervalHoldsTheTruth(t *testing.T) {
 						contained(t, fr, v, events, window, got)
 					}
 				}
+				totalContained(t, fr, events, window)
 			})
 			for name, c := range got {
 				t.Logf("%s %s: %d windows, widest %.3f, mean %.3f", scenario, name, c.windows, c.widest, c.sum/float64(c.windows))
@@ -128,6 +129,26 @@ func contained(t *testing.T, fr *model.Frame, v *model.WorkflowView, events []si
 	c.windows++
 	c.sum += hi - lo
 	c.widest = max(c.widest, hi-lo)
+}
+
+// totalContained holds the goodput of all workflows together against the truth:
+// each has its own denominator, and those with many cancelled weigh more in it
+// than their judged requests tell.
+func totalContained(t *testing.T, fr *model.Frame, events []sim.Event, window time.Duration) {
+	t.Helper()
+	if fr.Goodput == nil {
+		return
+	}
+	var good, judged float64
+	for i := range demoPolicy.Workflows {
+		g, n := truth(events, &demoPolicy.Workflows[i], fr.At.Mono-min(window, fr.At.Mono), fr.At.Mono)
+		good, judged = good+g, judged+n
+	}
+	const rounding = 1e-9
+	s := fr.Goodput.Share
+	if share := good / judged; judged > 0 && (share < s.Lo.Value-rounding || share > s.Hi.Value+rounding) {
+		t.Errorf("%v in total: %.0f of %.0f = %.4f is not within %.4f–%.4f", fr.At.Mono, good, judged, share, s.Lo.Value, s.Hi.Value)
+	}
 }
 
 func eventsOf(t *testing.T, scenario string, until time.Duration) []sim.Event {

@@ -71,6 +71,7 @@ func (s *Span) exact(v *model.GoodputView) {
 		v.Verdict, v.Why = model.CannotCompute, "what was promised was not measured of any request"
 		return
 	}
+	v.Least, v.Most = model.Fraction{Good: s.Good, Of: all}, model.Fraction{Good: s.Good + unknown, Of: all}
 	v.Share = share(s.Good/all, (s.Good+unknown)/all, s.Good/v.N)
 	v.PerSecond = s.perSecond(s.Good, s.Good+unknown)
 	v.OutputPerSecond = s.perSecond(s.GoodOutput, s.GoodOutput)
@@ -99,7 +100,9 @@ func (s *Span) estimate(v *model.GoodputView, b bounds) {
 		noData(v)
 		return
 	}
-	lo, hi := b.good.lo/(v.N+s.Cancelled), (b.good.hi+b.left)/(v.N+b.left)
+	v.Least = model.Fraction{Good: b.good.lo, Of: v.N + s.Cancelled}
+	v.Most = model.Fraction{Good: b.good.hi + b.left, Of: v.N + b.left}
+	lo, hi := v.Least.Good/v.Least.Of, v.Most.Good/v.Most.Of
 	v.Share = share(lo, hi, min(hi, b.good.guess/v.N))
 	v.PerSecond = s.perSecond(b.good.lo, b.good.hi+b.left)
 	v.OutputPerSecond = s.output(b)
