@@ -130,7 +130,7 @@ func (h *history) sample(v *model.WorkflowView, fresh bool) point {
 // putDist writes p50, p95 and p95's bracket. Only a window has a place on the
 // time axis: what a server counted since its start has none.
 func putDist(p []float32, d *model.Dist) {
-	if d == nil || d.Basis != model.OverWindow {
+	if d == nil || d.Basis == model.SinceStart {
 		return
 	}
 	p[0] = nan32(d.P50.Value)
@@ -138,8 +138,11 @@ func putDist(p []float32, d *model.Dist) {
 		p[0] = nan32(d.P50.Lo)
 	}
 	p[1], p[2], p[3] = nan32(d.P95.Value), nan32(d.P95.Lo), nan32(d.P95.Hi)
-	if d.P95.Open {
+	switch {
+	case d.P95.Open:
 		p[1], p[3] = p[2], float32(math.Inf(1))
+	case d.P95.Seen: // read off the requests themselves: there is no bracket to draw
+		p[2], p[3] = p[1], p[1]
 	}
 }
 

@@ -83,6 +83,9 @@ func TestGoodputOfReportsIsExact(t *testing.T) {
 	near(t, "TPOT share", w.Objectives[1].Share.Lo, 0.92)
 	near(t, "p50", w.TTFT.P50.Value, 0.2)
 	near(t, "p95", w.TTFT.P95.Value, 0.7)
+	if h := w.History.TTFT; h.P95[len(h.P95)-1] != 0.7 || h.HiP95[len(h.HiP95)-1] != 0.7 {
+		t.Errorf("the chart's p95 is %v, up to %v", h.P95, h.HiP95)
+	}
 	if w.TTFT.Basis != model.FromEvents || w.AssumedObjectives {
 		t.Errorf("basis %s, assumed %t", w.TTFT.Basis, w.AssumedObjectives)
 	}
