@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"slices"
 	"time"
 
 	"slotop/model"
@@ -60,9 +61,10 @@ func stretch(c slo.Counts, elapsed time.Duration, like slo.Span) slo.Span {
 	return slo.Span{Counts: c, ElapsedS: elapsed.Seconds(), Exact: like.Exact, Exported: like.Exported, Ends: like.Ends, Flows: like.Flows, InFlight: like.InFlight}
 }
 
-// budget is the workflow's error budget, nil where its goodput cannot be computed.
+// budget is the workflow's error budget, nil where its goodput cannot be computed,
+// or where a TTFT clock that starts late leaves open how much of it there is.
 func (w *workflow) budget(l *ledger, spec *model.WorkflowSpec, s slo.Span, now, every time.Duration) *model.BudgetView {
-	if !s.Ends || spec.DeadlineS > 0 {
+	if !s.Ends || spec.DeadlineS > 0 || s.LateClock && boundsTTFT(spec) {
 		return nil
 	}
 	spent := l.account.spent(l, spec, s, now)
@@ -84,6 +86,10 @@ func (w *workflow) budget(l *ledger, spec *model.WorkflowSpec, s slo.Span, now, 
 		v.Text = likely.In(burnMain)
 	}
 	return v
+}
+
+func boundsTTFT(spec *model.WorkflowSpec) bool {
+	return slices.ContainsFunc(spec.Objectives, func(o model.Objective) bool { return o.Metric == model.MetricTTFT })
 }
 
 // likelyBad is what was probably bad over the newest stretch.

@@ -76,11 +76,21 @@ func TestTTFTWithoutWaitingCannotBeMet(t *testing.T) {
 		}
 	}
 	b.round(page(0)...)
-	o := workflowNamed(t, b.round(page(40)...), "chat").Objectives[0]
+	w := workflowNamed(t, b.round(page(40)...), "chat")
+	o := w.Objectives[0]
 	near(t, "at least", o.Share.Lo, 0.25)
 	near(t, "at most", o.Share.Hi, 1)
 	if o.Share.Point.OK() || o.Verdict != model.Undecided {
 		t.Errorf("%s, %+v", o.Verdict, o.Share.Point)
+	}
+	g := w.Goodput
+	near(t, "goodput at least", g.Share.Lo, 0.25)
+	near(t, "goodput at most", g.Share.Hi, 1)
+	if g.Share.Point.OK() || g.Verdict != model.Undecided || g.Evidence != nil {
+		t.Errorf("goodput %s, %+v, evidence %+v", g.Verdict, g.Share.Point, g.Evidence)
+	}
+	if w.Budget != nil {
+		t.Errorf("a budget of requests that nobody can judge: %+v", w.Budget)
 	}
 }
 

@@ -67,6 +67,7 @@ func (w *workflow) span(ty *tally, window, every time.Duration) slo.Span {
 	if h, ok := ty.of(signalIndex[model.OutputLength]); ok {
 		s.Lengths = h
 	}
+	s.LateClock = ttftLeavesOut(ty) != ""
 	s.Began = w.began(ty, window, every)
 	return s
 }
@@ -212,7 +213,7 @@ func (w *workflow) promise(v *model.WorkflowView, s slo.Span, now time.Duration,
 		w.undecide(v)
 	}
 	l := w.ledgerOf(s.Exact)
-	if g.Share.Hi.OK() {
+	if g.Share.Hi.OK() && !s.LateClock {
 		point := first(g.Share.Point, g.Share.Lo)
 		g.Evidence = slo.Evidence(point.Value*g.N, g.N, l.recent(keptBlocks, 0), spec)
 	}

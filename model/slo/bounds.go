@@ -103,6 +103,9 @@ func (s *Span) firstTokens(t Term, finished float64) (lo, hi float64) {
 	}
 	b := s.Began
 	lo, hi = max(0, finished-(b.N-b.Lo)), finished
+	if s.LateClock {
+		lo = finished * t.Lo / max(1, t.N)
+	}
 	if b.N >= finished {
 		hi = min(hi, b.Hi) // else some finished without a first token that was seen
 	}

@@ -22,6 +22,9 @@ type Span struct {
 	// token of every request that ended within the window. Nil where that is not
 	// known: then both are taken for the same requests.
 	Began *Term
+	// LateClock: TTFT leaves out waiting, so that its Lo is what other clocks are
+	// sure of, and Began tells the most there can be only.
+	LateClock bool
 	// InFlight is how many requests that have not ended at the window's end may
 	// have had their first token within it.
 	InFlight float64
