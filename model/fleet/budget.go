@@ -24,36 +24,29 @@ const budgetParts = 96
 type account struct {
 	began time.Duration // of the first part
 	ends  time.Duration // of the present part
-	from  slo.Counts    // the ledger when it began
+	from  slo.Bad       // what the ledger had counted when that began
 	parts []slo.Bad     // complete ones, oldest first
 }
 
-// spent is the requests and the bad ones of the period so far. A part is judged
-// for itself: over a longer stretch histograms tell less of what was met together.
-func (a *account) spent(l *ledger, spec *model.WorkflowSpec, s slo.Span, now time.Duration) slo.Bad {
-	part := time.Duration(spec.PeriodS*float64(time.Second)) / budgetParts
+// spent is the requests and the bad ones of the period so far.
+func (a *account) spent(l *ledger, periodS float64, now time.Duration) slo.Bad {
+	part := seconds(periodS) / budgetParts
 	if a.ends == 0 {
 		a.ends = a.began + part
 	}
-	present := badSince(l, &a.from, spec, s)
+	present := l.likely.Less(a.from)
 	for ; now >= a.ends && part > 0; a.ends += part {
 		a.parts = append(a.parts, present)
-		a.from, present = l.total, slo.Bad{}
+		a.from, present = l.likely, slo.Bad{}
 		if len(a.parts) > budgetParts {
 			a.parts = a.parts[1:]
 			a.began += part
 		}
 	}
 	for _, p := range a.parts {
-		present.N += p.N
-		present.Bad += p.Bad
+		present = present.Plus(p)
 	}
 	return present
-}
-
-func badSince(l *ledger, from *slo.Counts, spec *model.WorkflowSpec, s slo.Span) slo.Bad {
-	_, likely := slo.BadOf(spec, stretch(l.total.Since(from), 0, s))
-	return likely
 }
 
 // stretch is a span of other counts, of servers that measure the same.
@@ -67,9 +60,9 @@ func (w *workflow) budget(l *ledger, spec *model.WorkflowSpec, s slo.Span, now, 
 	if !s.Ends || spec.DeadlineS > 0 || s.LateClock && boundsTTFT(spec) {
 		return nil
 	}
-	spent := l.account.spent(l, spec, s, now)
+	spent := l.account.spent(l, spec.PeriodS, now)
 	rate := func(window time.Duration) model.Reading {
-		likely := w.likelyBad(l, spec, s, max(window, 2*every))
+		likely := l.likelyIn(max(window, 2*every))
 		if likely.N == 0 {
 			return model.Missing(model.NoTraffic)
 		}
@@ -82,7 +75,7 @@ func (w *workflow) budget(l *ledger, spec *model.WorkflowSpec, s slo.Span, now, 
 		Allowed: model.Of(b.Allowed()), Bad: model.Of(spent.Bad),
 	}
 	v.ExhaustedIn = b.ExhaustedIn(v.Burn.M5)
-	if likely := w.likelyBad(l, spec, s, burnMain); likely.N < slo.Few {
+	if likely := l.likelyIn(burnMain); likely.N < slo.Few {
 		v.Text = likely.In(burnMain)
 	}
 	return v
@@ -92,12 +85,20 @@ func boundsTTFT(spec *model.WorkflowSpec) bool {
 	return slices.ContainsFunc(spec.Objectives, func(o model.Objective) bool { return o.Metric == model.MetricTTFT })
 }
 
-// likelyBad is what was probably bad over the newest stretch.
-func (w *workflow) likelyBad(l *ledger, spec *model.WorkflowSpec, s slo.Span, window time.Duration) slo.Bad {
-	c, elapsed := l.since(window)
-	_, likely := slo.BadOf(spec, stretch(c, elapsed, s))
+// guessed judges a stretch of a side's ledger by what its servers measured when
+// they were judged last. Of requests that nobody can judge nothing is guessed.
+func (w *workflow) guessed(by *side, c *slo.Counts) slo.Bad {
+	like := by.counted
+	spec := w.promised(like.Exported)
+	if like.LateClock && boundsTTFT(spec) {
+		return slo.Bad{}
+	}
+	_, likely := slo.BadOf(spec, stretch(*c, 0, like))
 	return likely
 }
+
+// judgedSingly counts the bad of requests that were reported one by one.
+func judgedSingly(c *slo.Counts) slo.Bad { return slo.Bad{N: c.Good + c.Bad, Bad: c.Bad} }
 
 // surelyBad is what was bad over the newest stretch whatever the histograms leave
 // open, and how long that stretch was.

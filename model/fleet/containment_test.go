@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"math"
 	"testing"
 	"time"
 
@@ -149,6 +150,40 @@ func totalContained(t *testing.T, fr *model.Frame, events []sim.Event, window ti
 	if share := good / judged; judged > 0 && (share < s.Lo.Value-rounding || share > s.Hi.Value+rounding) {
 		t.Errorf("%v in total: %.0f of %.0f = %.4f is not within %.4f–%.4f", fr.At.Mono, good, judged, share, s.Lo.Value, s.Hi.Value)
 	}
+}
+
+// Over an incident and the calm before it a product of shares guesses wrong: the
+// burn rate, the budget and the point of the goodput are guessed stretch by
+// stretch, and come near the truth.
+func TestGuessesComeNearTheTruth(t *testing.T) {
+	const every, window, length = 5 * time.Second, 5 * time.Minute, 900 * time.Second
+	events := eventsOf(t, "S4", length)
+	spec := &demoPolicy.Workflows[0]
+	exact := func(from, to time.Duration) float64 {
+		good, judged := truth(events, spec, from, to)
+		return (judged - good) / judged
+	}
+	var last model.WorkflowView
+	playDemo(t, "demo:S4", every, window, length, func(fr *model.Frame) {
+		last = workflowNamed(t, fr, "chat")
+		if at := fr.At.Mono; at >= 2*window {
+			want := exact(at-window, at)
+			if bad := 1 - last.Goodput.Share.Point.Value; math.Abs(bad-want) > 0.03 {
+				t.Errorf("%v: %.3f bad, in truth %.3f", at, bad, want)
+			}
+			if burn := last.Budget.Burn.M5.Value; math.Abs(burn-slo.Burn(want, spec.Share)) > 0.03/(1-spec.Share) {
+				t.Errorf("%v: burn %.2f, in truth %.2f", at, burn, slo.Burn(want, spec.Share))
+			}
+		}
+	})
+	want := slo.Burn(exact(0, length), spec.Share)
+	near := func(what string, got, want float64) {
+		if math.Abs(got-want) > 0.05*want {
+			t.Errorf("%s: %.2f, in truth %.2f", what, got, want)
+		}
+	}
+	near("burn in half an hour", last.Budget.Burn.M30.Value, want)
+	near("budget gone", 1-last.Budget.Remaining.Value, want)
 }
 
 func eventsOf(t *testing.T, scenario string, until time.Duration) []sim.Event {

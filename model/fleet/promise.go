@@ -69,7 +69,16 @@ func (w *workflow) span(ty *tally, window, every time.Duration) slo.Span {
 	}
 	s.LateClock = ttftLeavesOut(ty) != ""
 	s.Began = w.began(ty, window, every)
+	s.Guess = goodOf(w.front().ledger.likelyIn(window))
 	return s
+}
+
+// goodOf is the share of good requests, unknown of none.
+func goodOf(b slo.Bad) model.Reading {
+	if b.N == 0 {
+		return model.Reading{}
+	}
+	return model.Of(1 - b.Share())
 }
 
 // inFlightNow is how many requests the side has that may have had a first token.

@@ -4,18 +4,20 @@ import (
 	"time"
 
 	"slotop/model"
+	"slotop/model/slo"
 )
 
 // side is what one layer of the way to a model counts of a workflow: the engines,
 // or the gateways in front of them. The same requests pass through both, so
 // their counts are never added.
 type side struct {
-	sum    tally
-	lone   tally // of targets with a single page: since start
-	ledger ledger
-	read   int  // targets whose pages count for it
-	fresh  int  // of them, those whose values may be added up
-	midway bool // one was at work already when it was first read
+	sum     tally
+	lone    tally // of targets with a single page: since start
+	ledger  ledger
+	counted slo.Span // of the window, as it was judged last
+	read    int      // targets whose pages count for it
+	fresh   int      // of them, those whose values may be added up
+	midway  bool     // one was at work already when it was first read
 }
 
 func newSide(now time.Duration) side { return side{ledger: newLedger(now)} }

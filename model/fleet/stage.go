@@ -41,6 +41,7 @@ func (f *Fleet) onMark(at model.Instant, name string) {
 	}
 	for _, w := range f.flows {
 		w.events.stage = &reported{start: at.Mono}
+		w.engines.ledger.marked, w.edge.ledger.marked = w.engines.ledger.likely, w.edge.ledger.likely
 		w.mark(model.Event{At: at, Kind: "stage", Target: s.name})
 	}
 }
@@ -130,7 +131,8 @@ func (w *workflow) stageView(ty *tally, from model.Instant) model.StageWorkflow 
 		v.TTFT, v.TPOT, v.E2E = s.dist(model.MetricTTFT), s.dist(model.MetricTPOT), s.dist(model.MetricE2E)
 	case ty != nil:
 		span = w.span(ty, 0, 0)
-		span.Began = nil
+		l := &w.front().ledger
+		span.Began, span.Guess = nil, goodOf(l.likely.Less(l.marked))
 		v.Finished = requestCount(ty)
 		if out := ty.countOf(model.OutputTokens); out.OK() {
 			v.OutputPerSecond = perSecond(out.Value, elapsed)

@@ -98,9 +98,10 @@ func (w *workflow) carry(t *target) {
 
 func (w *workflow) see(at model.Instant, f *Fleet) model.WorkflowView {
 	w.now = at
-	w.engines.ledger.note(at.Mono)
-	w.edge.ledger.note(at.Mono)
-	w.events.ledger.note(at.Mono)
+	for _, side := range []*side{&w.engines, &w.edge} {
+		side.ledger.note(at.Mono, func(c *slo.Counts) slo.Bad { return w.guessed(side, c) })
+	}
+	w.events.ledger.note(at.Mono, judgedSingly)
 	ty, back := w.front().tally(), w.back().tally()
 	v := model.WorkflowView{
 		Name:     w.name,
@@ -135,6 +136,7 @@ func (w *workflow) see(at model.Instant, f *Fleet) model.WorkflowView {
 	v.Missing = missing(ty, back)
 	v.Notes = w.notes(ty)
 	span := w.span(ty, f.window, f.every)
+	w.front().counted = span
 	if w.byRequests(at.Mono) {
 		span = w.seeReports(&v, f)
 	}

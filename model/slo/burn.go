@@ -14,6 +14,12 @@ func Burn(bad, target float64) float64 { return bad / (1 - target) }
 // Bad is how many requests of a window were bad.
 type Bad struct{ N, Bad float64 }
 
+// Plus adds the requests of two windows.
+func (b Bad) Plus(o Bad) Bad { return Bad{b.N + o.N, b.Bad + o.Bad} }
+
+// Less takes away those of an earlier one.
+func (b Bad) Less(o Bad) Bad { return Bad{b.N - o.N, max(0, b.Bad-o.Bad)} }
+
 // Share is the bad share, 0 where there was no request.
 func (b Bad) Share() float64 {
 	if b.N == 0 {

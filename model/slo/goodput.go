@@ -100,6 +100,9 @@ func (s *Span) estimate(v *model.GoodputView, b bounds) {
 		noData(v)
 		return
 	}
+	if guess, ok := s.Guess.Get(); ok {
+		b.good = between(b.good.lo, b.good.hi, guess*v.N)
+	}
 	v.Least = model.Fraction{Good: b.good.lo, Of: v.N + s.Cancelled}
 	v.Most = model.Fraction{Good: b.good.hi + b.left, Of: v.N + b.left}
 	lo, hi := v.Least.Good/v.Least.Of, v.Most.Good/v.Most.Of

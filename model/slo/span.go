@@ -25,6 +25,9 @@ type Span struct {
 	// LateClock: TTFT leaves out waiting, so that its Lo is what other clocks are
 	// sure of, and Began tells the most there can be only.
 	LateClock bool
+	// Guess is the share of good requests, where it was guessed stretch by stretch:
+	// a product of shares is none over a span in which the service changed.
+	Guess model.Reading
 	// InFlight is how many requests that have not ended at the window's end may
 	// have had their first token within it.
 	InFlight float64
