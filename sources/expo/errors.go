@@ -31,10 +31,13 @@ func (e *NotMetricsError) Error() string {
 	return fmt.Sprintf("read metrics page: the body is %s: %s", e.What, e.Excerpt)
 }
 
-// OversizedError says that a body is longer than the limit. Nothing was read.
-type OversizedError struct{ Size, Limit int }
+// OversizedError says that a body is longer than the limit. Nothing of it is used.
+type OversizedError struct{ Size, Limit int } // Size is 0 where nobody read on to know it
 
 func (e *OversizedError) Error() string {
+	if e.Size == 0 {
+		return fmt.Sprintf("read metrics page: it is larger than %d bytes", e.Limit)
+	}
 	return fmt.Sprintf("read metrics page: %d bytes are more than the limit of %d", e.Size, e.Limit)
 }
 

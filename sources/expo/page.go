@@ -58,7 +58,10 @@ type Page struct {
 	Values     []float64
 	Seen       []bool
 	Generation int // starts at 1 with the first page
-	New        int // series first seen on this page
+	New        int // series, and rows of crowds, first seen on this page
+
+	// Crowds are the series of a large page that are too many to be in Series.
+	Crowds []*Crowd
 
 	// Families are the names that # TYPE lines of this page declare. One without
 	// a series is exported and has nothing to say yet.
@@ -75,6 +78,23 @@ type Page struct {
 	// generation, the first one unless many targets share their lines: readers
 	// stricter than this one refuse such a page. Empty when it has nothing to say.
 	Verdict string
+}
+
+// Names yields sample names and how many series bear them: each of Series alone,
+// of crowds those that their rows may have.
+func (p *Page) Names(yield func(name string, series int) bool) {
+	for _, s := range p.Series {
+		if !yield(s.Name, 1) {
+			return
+		}
+	}
+	for _, c := range p.Crowds {
+		for i := range c.Columns {
+			if !yield(c.Columns[i].Name, c.used()) {
+				return
+			}
+		}
+	}
 }
 
 // Family is what a # TYPE line declares.
@@ -96,16 +116,19 @@ type Limits struct {
 	Body   int // bytes
 	Line   int // bytes of one line
 	Labels int // labels of one series
-	Series int // series of one target
+	Series int // series of one target, crowds apart
+	Crowd  int // series of one family on a page read by ScanFrom; where there are more, they are a Crowd
 }
 
 // The defaults leave room: the largest page known, a router that exports every
-// family twice, has 340 KB; the longest line, a configuration as labels, 2 KB.
+// family twice, has 340 KB; the longest line, a configuration as labels, 2 KB. A
+// gateway's page with a histogram for each of 50,000 users has 66 MB.
 const (
-	defaultBody   = 32 << 20
+	defaultBody   = 96 << 20
 	defaultLine   = 64 << 10
 	defaultLabels = 128
 	defaultSeries = 200_000
+	defaultCrowd  = 1 << 14
 )
 
 func (l Limits) orDefault() Limits {
@@ -113,6 +136,7 @@ func (l Limits) orDefault() Limits {
 	l.Line = positiveOr(l.Line, defaultLine)
 	l.Labels = positiveOr(l.Labels, defaultLabels)
 	l.Series = positiveOr(l.Series, defaultSeries)
+	l.Crowd = positiveOr(l.Crowd, defaultCrowd)
 	return l
 }
 

@@ -38,6 +38,8 @@ type Scanner struct {
 	sample   sampleLine
 	excerpt  []byte
 
+	gathering *gathering // of pages that are read line by line, else nil
+
 	now      uint32 // number of the page, from 1
 	turn     int    // on which page of a generation to ask for the verdict
 	age      int    // pages of this generation
@@ -84,6 +86,9 @@ func (s *Scanner) Scan(body []byte) (*Page, error) {
 		return nil, notMetrics(what, body)
 	}
 	defer func() { s.sample.line = nil }() // the body is the caller's again
+	if s.gathering != nil {
+		s.startAnew()
+	}
 	s.read(body)
 	if what := s.doubt(); what != "" {
 		if s.page.New > 0 {
@@ -219,6 +224,10 @@ func (s *Scanner) comment(text []byte) {
 		s.ended = true
 		return
 	}
+	if s.gathering != nil {
+		s.declareStreamed(text)
+		return
+	}
 	if id, ok := s.lookup().byText[string(text)]; ok {
 		s.follow(id)
 		s.declare(&s.entries[id])
@@ -253,6 +262,10 @@ func (s *Scanner) declare(e *entry) {
 
 // take notes the sample that was just parsed.
 func (s *Scanner) take() {
+	if s.gathering != nil {
+		s.gathering.take(s)
+		return
+	}
 	prefix := s.sample.line[:s.sample.prefix]
 	if id, ok := s.lookup().byText[string(prefix)]; ok {
 		s.follow(id)

@@ -63,8 +63,11 @@ func (s *Scanner) doubt() (what string) {
 	return Text
 }
 
+// quoted is how much of a body is looked at to quote from it.
+const quoted = 512
+
 func notMetrics(what string, body []byte) error {
-	head := body[:min(len(body), 512)]
+	head := body[:min(len(body), quoted)]
 	if what == Text && (bytes.IndexByte(head, 0) >= 0 || !utf8.Valid(bytes.TrimRight(head, "\x80-\xff"))) {
 		what = Binary
 	}
