@@ -92,10 +92,17 @@ func (k key) labels() model.LabelSet {
 	return model.Labels(pairs...)
 }
 
-// place says where a series belongs: to which sample, to which part of it, and
-// as which of several ranks that repeat that part.
+// place says where series i belongs: to which sample, to which part of it, and as
+// which of several ranks that repeat that part.
 func (b *builder) place(i int) (k key, part string, rank int) {
-	labels, names := b.page.Series[i].Labels, &b.d.labels
+	labels := b.page.Series[i].Labels
+	k, rank = b.locate(labels)
+	return k, b.partText(labels), rank
+}
+
+// locate is the sample that a series with these labels belongs to, and its rank.
+func (b *builder) locate(labels []expo.Label) (k key, rank int) {
+	names := &b.d.labels
 	k.model = firstOf(labels, names.Model)
 	if b.d.lowerModels {
 		k.model = strings.ToLower(k.model)
@@ -119,13 +126,19 @@ func (b *builder) place(i int) (k key, part string, rank int) {
 		v, _ := strconv.Atoi(label(labels, n))
 		rank = rank*maxRanks + min(v, maxRanks-1)
 	}
+	return k, rank
+}
+
+// partText tells the parts of a sample apart: the labels but for those that rows
+// repeat one another in.
+func (b *builder) partText(labels []expo.Label) string {
 	var text strings.Builder
 	for _, l := range labels {
 		if !b.repeats(l.Name) {
 			text.WriteString(l.Name + "\xff" + l.Value + "\xfe")
 		}
 	}
-	return k, text.String(), rank
+	return text.String()
 }
 
 // kept are the labels that samples carry under their own names.

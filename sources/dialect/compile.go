@@ -14,12 +14,13 @@ type compiler struct {
 	*index
 	fronts    []string // names the choice's front rows go by on this page
 	preferred []int    // rows that would have been taken, had they been on this page
+	tooMany   []string // exposed names with so many series that they are not computed with
 }
 
 // Compile works out once how a target's pages are read: which of the exposed
 // names is taken for each signal and which rows make one sample. It holds until
 // the page's generation changes or new series appear on it.
-func (d *Dialect) Compile(p *expo.Page) *Plan { return newPlan(d.layout(p)) }
+func (d *Dialect) Compile(p *expo.Page) *Plan { return newPlan(d.layout(p), p) }
 
 func (d *Dialect) layout(p *expo.Page) *layout {
 	c := &compiler{index: newIndex(p)}
@@ -35,6 +36,10 @@ func (d *Dialect) layout(p *expo.Page) *layout {
 		case known != nil:
 			l.absent = append(l.absent, *known)
 		}
+	}
+	if len(c.tooMany) > 0 {
+		slices.Sort(c.tooMany)
+		l.notes = append(l.notes, "too many series to compute with: "+strings.Join(slices.Compact(c.tooMany), ", "))
 	}
 	l.silence = c.silence(d)
 	l.models = modelsOf(l.readings)
@@ -169,6 +174,10 @@ func (d *Dialect) under(w *way) []string {
 func (c *compiler) read(info model.SignalInfo, d *Dialect, w *way) *reading {
 	r := &reading{kind: info.Kind, way: w, largest: notAdditive(info.Signal)}
 	b := builder{compiler: c, d: d, w: w, signal: info.Signal, kind: info.Kind}
+	if t, from, name := b.tableOf(); t != nil {
+		b.crowd(r, t, from, name)
+		return r
+	}
 	ok := false
 	switch {
 	case w.Mean != nil:
@@ -179,6 +188,7 @@ func (c *compiler) read(info model.SignalInfo, d *Dialect, w *way) *reading {
 		ok = b.scalar(r)
 	}
 	if !ok {
+		c.tooMany = append(c.tooMany, b.uncombined()...)
 		return nil
 	}
 	r.copies = b.copies

@@ -11,8 +11,9 @@ import (
 type index struct {
 	page     *expo.Page
 	byName   map[string][]int
-	names    []string        // of series and declared families, sorted
-	declared map[string]bool // without a sample
+	crowds   map[string][]*expo.Crowd // by the sample names of their columns
+	names    []string                 // of series, crowds and declared families, sorted
+	declared map[string]bool          // without a sample
 }
 
 func newIndex(p *expo.Page) *index {
@@ -26,6 +27,9 @@ func newIndex(p *expo.Page) *index {
 		x.byName[name] = append(x.byName[name], i)
 		sampled[p.Series[i].Family] = true
 	}
+	for _, t := range p.Crowds {
+		x.addCrowd(t, sampled)
+	}
 	for _, f := range p.Families {
 		if !sampled[f.Name] {
 			x.declared[f.Name] = true
@@ -34,6 +38,22 @@ func newIndex(p *expo.Page) *index {
 	}
 	slices.Sort(x.names)
 	return x
+}
+
+func (x *index) addCrowd(t *expo.Crowd, sampled map[string]bool) {
+	if x.crowds == nil {
+		x.crowds = map[string][]*expo.Crowd{}
+	}
+	for i := range t.Columns {
+		col := &t.Columns[i]
+		sampled[col.Family] = true
+		if known := x.crowds[col.Name]; !slices.Contains(known, t) {
+			if len(known) == 0 && x.byName[col.Name] == nil {
+				x.names = append(x.names, col.Name)
+			}
+			x.crowds[col.Name] = append(known, t)
+		}
+	}
 }
 
 // Detect finds the dialect of a page: of those whose condition holds the one with
@@ -56,13 +76,20 @@ func (s *Set) Detect(p *expo.Page) (*Dialect, bool) {
 // to what it scraped. Added up, they would count a server twice that two of its
 // jobs scrape.
 func federated(p *expo.Page) bool {
-	n := 0
+	scraped := func(l []expo.Label) bool { return label(l, "job") != "" && label(l, "instance") != "" }
+	n, all := 0, len(p.Series)
 	for i := range p.Series {
-		if l := p.Series[i].Labels; label(l, "job") != "" && label(l, "instance") != "" {
+		if scraped(p.Series[i].Labels) {
 			n++
 		}
 	}
-	return 2*n > len(p.Series)
+	for _, t := range p.Crowds {
+		all += t.Rows() * len(t.Columns)
+		if t.Rows() > 0 && scraped(t.Labels(0, nil)) { // a family's rows have the same names
+			n += t.Rows() * len(t.Columns)
+		}
+	}
+	return 2*n > all
 }
 
 // holds reports whether the page satisfies a condition. An empty one holds nowhere.
@@ -107,8 +134,12 @@ func (x *index) hasName(name string, ms matchers) bool {
 	if len(ms) == 0 && x.declared[name] {
 		return true
 	}
-	return slices.ContainsFunc(x.byName[name], func(i int) bool {
+	listed := slices.ContainsFunc(x.byName[name], func(i int) bool {
 		return x.page.Seen[i] && ms.match(x.page.Series[i].Labels)
+	})
+	return listed || slices.ContainsFunc(x.crowds[name], func(t *expo.Crowd) bool {
+		here, _ := findRow(t, name, func(*expo.Column) bool { return true }, ms)
+		return here
 	})
 }
 

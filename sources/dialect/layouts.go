@@ -38,12 +38,12 @@ func (s *Set) Plan(p *expo.Page) *Plan {
 	if l == nil {
 		return nil
 	}
-	return newPlan(l)
+	return newPlan(l, p)
 }
 
 func (s *Set) layout(p *expo.Page) *layout {
-	if p.Bad > 0 || slices.Contains(p.Seen, false) {
-		return s.newLayout(p) // it depends on what is away
+	if p.Bad > 0 || len(p.Crowds) > 0 || slices.Contains(p.Seen, false) {
+		return s.newLayout(p) // it depends on what is away, or knows the rows of one target
 	}
 	key := keyOf(p)
 	if k, ok := s.layouts.find(key); ok && slices.Equal(k.series, p.Series) && slices.Equal(k.families, p.Families) {

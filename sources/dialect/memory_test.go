@@ -8,6 +8,12 @@ import (
 	"slotop/model"
 )
 
+// eachWay runs a test with pages that are held and with pages that are large.
+func eachWay(t *testing.T, name string, test func(t *testing.T, p *poller)) {
+	t.Run(name, func(t *testing.T) { test(t, newPoller(t)) })
+	t.Run(name+", in crowds", func(t *testing.T) { test(t, newCrowdPoller(t)) })
+}
+
 // hosts is a page on which the output tokens are a sum over hosts.
 func hosts(tokens ...int) string {
 	var b strings.Builder
@@ -43,8 +49,7 @@ func TestRowOfASumThatIsGoneStandsStill(t *testing.T) {
 			{hosts(100, 200), 300}, {hosts(110, gone), 310}, {hosts(120, gone) + "bad line\n", 320}, {hosts(130, 230), 360},
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			p := newPoller(t)
+		eachWay(t, name, func(t *testing.T, p *poller) {
 			for i, poll := range pages {
 				r := p.poll(poll.page)
 				if poll.want == 0 {
@@ -57,13 +62,11 @@ func TestRowOfASumThatIsGoneStandsStill(t *testing.T) {
 			}
 		})
 	}
-	t.Run("a level falls", func(t *testing.T) {
-		p := newPoller(t)
+	eachWay(t, "a level falls", func(_ *testing.T, p *poller) {
 		p.poll(hosts(1, 2)).value(model.Running, 4)
 		p.poll(hosts(1, gone)).value(model.Running, 2)
 	})
-	t.Run("until the process is known to be new", func(t *testing.T) {
-		p := newPoller(t)
+	eachWay(t, "until the process is known to be new", func(_ *testing.T, p *poller) {
 		p.poll(hosts(100, 200)).value(model.OutputTokens, 300)
 		p.plan.Restarted()
 		p.poll(hosts(500, gone)).value(model.OutputTokens, 500)
@@ -90,8 +93,7 @@ func TestPartOfAHistogramThatIsGoneStandsStill(t *testing.T) {
 		"when the server is new": {{page(10, 20), 30}, {page(1, gone), 1}, {page(2, gone), 2}, {page(3, 4), 7}},
 		"behind a bad line":      {{page(10, 20), 30}, {page(11, gone) + "bad line\n", 0}, {page(12, gone) + "bad line\n", 32}, {page(13, 23), 36}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			p := newPoller(t)
+		eachWay(t, name, func(t *testing.T, p *poller) {
 			for i, poll := range pages {
 				r := p.poll(poll.page)
 				if poll.want == 0 {

@@ -13,7 +13,8 @@ import (
 // page it is made of. It belongs to one target and one goroutine.
 type Plan struct {
 	*layout
-	memory *memory // nil where no sample is a sum
+	generation int     // of the page it was made for
+	memory     *memory // nil where no sample is a sum
 
 	out   []model.Buckets // of each histogram in the order of the readings, reused from page to page
 	state state           // as of the last Read
@@ -22,7 +23,8 @@ type Plan struct {
 }
 
 // layout is the part of a plan that follows from the series of a page alone.
-// Targets with the same series share it, so nobody writes to it.
+// Targets with the same series share it, so nobody writes to it, but for what is
+// known of a target's crowds: a layout with crowds is shared by none.
 type layout struct {
 	dialect  *Dialect
 	speakers []*Dialect
@@ -46,8 +48,8 @@ type description struct {
 	about *model.About
 }
 
-func newPlan(l *layout) *Plan {
-	pl := &Plan{layout: l}
+func newPlan(l *layout, p *expo.Page) *Plan {
+	pl := &Plan{layout: l, generation: p.Generation}
 	if slices.ContainsFunc(l.readings, func(r reading) bool { return r.sums() }) {
 		pl.memory = &memory{}
 	}
@@ -88,6 +90,7 @@ type reading struct {
 	largest bool   // rows that differ in labels we drop make the largest, not a sum
 	rows    []row
 	hists   []histRow
+	crowd   *crowd // instead of rows and hists
 }
 
 // op is what an operand does to a row's value.
@@ -138,11 +141,23 @@ func moved(p *expo.Page, rows []int) bool {
 	return false
 }
 
-// Continue takes over what another plan for the same target and the same
-// generation of its page remembers of series that are gone.
+// Continue takes over what another plan for the same target remembers of series
+// that are gone: as long as the generation of its page is the same, and that of
+// crowds as long as they are on it.
 func (pl *Plan) Continue(before *Plan) {
-	if pl.memory != nil && before.memory != nil {
+	if pl.memory != nil && before.memory != nil && pl.generation == before.generation {
 		pl.memory = before.memory
+	}
+	for i := range pl.readings {
+		c := pl.readings[i].crowd
+		if c == nil {
+			continue
+		}
+		for j := range before.readings {
+			if was := before.readings[j].crowd; was != nil && c.goesOn(was) {
+				pl.readings[i].crowd = was
+			}
+		}
 	}
 }
 
@@ -151,6 +166,11 @@ func (pl *Plan) Continue(before *Plan) {
 func (pl *Plan) Restarted() {
 	if pl.memory != nil {
 		pl.memory.forget()
+	}
+	for i := range pl.readings {
+		if c := pl.readings[i].crowd; c != nil {
+			c.forget()
+		}
 	}
 }
 
@@ -176,9 +196,12 @@ func (pl *Plan) Read(p *expo.Page, into []model.Sample) []model.Sample {
 			continue
 		}
 		before := len(into)
-		if r.kind == model.Histogram {
+		switch {
+		case r.crowd != nil:
+			into = pl.readCrowd(p, i, into)
+		case r.kind == model.Histogram:
 			into = pl.readHists(p, i, mine, into)
-		} else {
+		default:
 			into = pl.readRows(p, i, into)
 		}
 		if len(into) > before {
@@ -201,10 +224,35 @@ func (pl *Plan) readHists(p *expo.Page, i int, out []model.Buckets, into []model
 		into = append(into, model.Sample{
 			Signal: r.signal, Labels: r.hists[j].labels, Kind: r.kind, Value: math.NaN(), Hist: b,
 		})
-		if c := r.way.Caution; c != nil && b.N() > 0 && b.Sum.OK() && b.Sum.Value/b.N() < c.Below {
+		if r.way.warns(b) {
 			pl.state.cautioned |= 1 << i
 		}
 	}
+	return into
+}
+
+// warns reports whether the mean is too small to be what the signal's name says.
+func (w *way) warns(b *model.Buckets) bool {
+	return w.Caution != nil && b.N() > 0 && b.Sum.OK() && b.Sum.Value/b.N() < w.Caution.Below
+}
+
+// readCrowd reads a signal of very many series.
+func (pl *Plan) readCrowd(p *expo.Page, i int, into []model.Sample) []model.Sample {
+	r := &pl.readings[i]
+	first, unset := len(into), true
+	into = r.crowd.readInto(p, into)
+	for j := first; j < len(into); j++ {
+		s := &into[j]
+		if s.Hist != nil {
+			if r.way.warns(s.Hist) {
+				pl.state.cautioned |= 1 << i
+			}
+			continue
+		}
+		unset = unset && r.isUnset(s.Value)
+		s.Value = r.clean(s.Value)
+	}
+	r.unset(into[first:], unset)
 	return into
 }
 
@@ -228,10 +276,18 @@ func (pl *Plan) readRows(p *expo.Page, i int, into []model.Sample) []model.Sampl
 			pl.state.disagrees |= 1 << i
 		}
 	}
-	for j := first; unset && j < len(into); j++ { // one engine that counts proves that all do
-		into[j].Value = math.NaN()
-	}
+	r.unset(into[first:], unset)
 	return into
+}
+
+// unset takes the values away where all of them say that there are none: one
+// engine that counts proves that all do.
+func (r *reading) unset(samples []model.Sample, all bool) {
+	for i := range samples {
+		if all && r.kind != model.Histogram {
+			samples[i].Value = math.NaN()
+		}
+	}
 }
 
 func (r *reading) isUnset(v float64) bool { return r.way.Unset != nil && v == *r.way.Unset }
@@ -350,6 +406,9 @@ func (r *row) disagrees(p *expo.Page) bool {
 // anyRow is one line that shows whether the reading is on a page, none if there
 // is no such line.
 func (r *reading) anyRow() int {
+	if r.crowd != nil {
+		return none
+	}
 	if len(r.rows) > 0 {
 		return r.rows[0].anyRow()
 	}
@@ -365,6 +424,9 @@ func (r *row) anyRow() int { return r.terms[0].cells[0].ranks[0].rows[0] }
 
 // onPage reports whether any line of the reading stands on the page.
 func (r *reading) onPage(p *expo.Page) bool {
+	if r.crowd != nil {
+		return r.crowd.here()
+	}
 	for i := range r.rows {
 		if _, ok := r.rows[i].read(p, r.kind, r.largest, nil); ok {
 			return true

@@ -23,6 +23,7 @@ type poller struct {
 	generation int
 	plan       *Plan
 	samples    []model.Sample
+	streams    bool // pages are read line by line
 }
 
 func newPoller(t testing.TB) *poller {
@@ -31,9 +32,22 @@ func newPoller(t testing.TB) *poller {
 	return &poller{t: t, set: builtinSet(t), scanner: s}
 }
 
+// newCrowdPoller reads pages as if they were large, and all their series crowds.
+func newCrowdPoller(t testing.TB) *poller {
+	p := newPoller(t)
+	p.scanner, p.streams = expo.NewScanner(expo.Limits{Crowd: 1}), true
+	p.scanner.Complete = true
+	return p
+}
+
 func (p *poller) poll(body string) read {
 	p.t.Helper()
-	page, err := p.scanner.Scan([]byte(body))
+	page, err := (*expo.Page)(nil), error(nil)
+	if p.streams {
+		page, err = p.scanner.ScanFrom(strings.NewReader(body))
+	} else {
+		page, err = p.scanner.Scan([]byte(body))
+	}
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -42,7 +56,7 @@ func (p *poller) poll(body string) read {
 		if p.plan = p.set.Plan(page); p.plan == nil {
 			p.t.Fatal("no dialect claims the page")
 		}
-		if before != nil && page.Generation == p.generation {
+		if before != nil {
 			p.plan.Continue(before)
 		}
 		p.generation = page.Generation
