@@ -94,26 +94,37 @@ var unzippers sync.Pool
 // readBody appends a response's plain body to buf. The limit holds for what
 // comes out of a decompression, and so for what goes in.
 func readBody(response *http.Response, buf []byte, limit int) ([]byte, error) {
+	body, done, err := plainBody(response)
+	if err != nil {
+		return buf, err
+	}
+	defer done()
+	return readAll(body, buf, limit)
+}
+
+// plainBody is a response's body without its encoding. Whoever has read it calls
+// done.
+func plainBody(response *http.Response) (body io.Reader, done func(), err error) {
 	switch encoding := strings.ToLower(response.Header.Get("Content-Encoding")); encoding {
 	case "", "identity":
-		return readAll(response.Body, buf, limit)
+		return response.Body, func() {}, nil
 	case "gzip", "x-gzip":
-		return unzip(response.Body, buf, limit)
+		return unzip(response.Body)
 	default:
-		return buf, &encodingError{encoding}
+		return nil, nil, &encodingError{encoding}
 	}
 }
 
-func unzip(body io.Reader, buf []byte, limit int) ([]byte, error) {
+func unzip(body io.Reader) (plain io.Reader, done func(), err error) {
 	z, _ := unzippers.Get().(*gzip.Reader)
 	if z == nil {
 		z = new(gzip.Reader)
 	}
-	defer unzippers.Put(z)
 	if err := z.Reset(body); err != nil {
-		return buf, err
+		unzippers.Put(z)
+		return nil, nil, err
 	}
-	return readAll(z, buf, limit)
+	return z, func() { unzippers.Put(z) }, nil
 }
 
 // firstRead is the room for a page before its size is known.
@@ -121,23 +132,35 @@ const firstRead = 32 << 10
 
 // readAll appends all of r to buf and fails when that is more than limit bytes.
 func readAll(r io.Reader, buf []byte, limit int) ([]byte, error) {
-	if cap(buf) == 0 {
-		buf = make([]byte, 0, min(firstRead, limit+1))
+	buf, whole, err := readUpTo(r, buf, limit)
+	if err == nil && !whole {
+		err = oversized(limit)
 	}
-	for {
+	return buf, err
+}
+
+func oversized(limit int) error {
+	return &FaultError{model.Oversized, fmt.Sprintf("the page is larger than %d bytes", limit)}
+}
+
+// readUpTo appends r to buf until it ends or buf holds more than the given number
+// of bytes. It reports whether that is all of r.
+func readUpTo(r io.Reader, buf []byte, most int) (all []byte, whole bool, err error) {
+	if cap(buf) == 0 {
+		buf = make([]byte, 0, min(firstRead, most+1))
+	}
+	for len(buf) <= most {
 		if len(buf) == cap(buf) {
 			buf = append(buf, 0)[:len(buf)]
 		}
 		n, err := r.Read(buf[len(buf):cap(buf)])
 		buf = buf[:len(buf)+n]
-		if len(buf) > limit {
-			return buf, &FaultError{model.Oversized, fmt.Sprintf("the page is larger than %d bytes", limit)}
-		}
 		if err == io.EOF {
-			return buf, nil
+			return buf, len(buf) <= most, nil
 		}
 		if err != nil {
-			return buf, err
+			return buf, false, err
 		}
 	}
+	return buf, false, nil
 }

@@ -23,8 +23,8 @@ var engineKind = Kind{
 
 const (
 	// defaultBody bounds a page after decompression: a 512-replica exposition is
-	// under 2 MiB, a gateway's page with a series for each user may have twenty.
-	defaultBody = 32 << 20
+	// under 2 MiB, a gateway's page with a histogram for each of 50,000 users 66 MB.
+	defaultBody = 96 << 20
 	// maxRedirects is one more than any server was seen to need.
 	maxRedirects = 3
 	// maxPooled keeps a single huge page from staying in memory for good.
@@ -169,11 +169,14 @@ func (e *engine) scrape(ctx context.Context, request *http.Request) (model.Batch
 			bodies.Put(buf)
 		}
 	}()
-	*buf, err = readBody(response, (*buf)[:0], e.limit)
+	fault := func(err error, size int) error { return bodyFault(err, size, e.sent) }
+	body, done, err := plainBody(response)
 	if err != nil {
-		return model.Batch{}, bodyFault(err, len(*buf), e.sent)
+		return model.Batch{}, fault(err, 0)
 	}
-	batch, err := e.page.read(ctx, *buf, startOf(response))
+	defer done()
+	var batch model.Batch
+	*buf, batch, err = e.page.take(ctx, &incoming{Reader: body, limit: e.limit, fault: fault}, *buf, startOf(response))
 	e.drains = err != nil && hintOf(*buf).drains
 	return batch, err
 }

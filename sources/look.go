@@ -38,19 +38,24 @@ var looks = []struct{ prefix, what string }{
 
 // lookOf is the note on a page that no dialect claims.
 func lookOf(scanned *expo.Page, sent *sent) string {
-	if len(scanned.Series) == 0 {
+	n, first := 0, ""
+	for name, series := range scanned.Names {
+		if n += series; first == "" {
+			first = name
+		}
+	}
+	if n == 0 {
 		return "a metrics page without a single series yet"
 	}
 	for _, l := range looks {
-		for i := range scanned.Series {
-			if strings.HasPrefix(scanned.Series[i].Name, l.prefix) {
+		for name := range scanned.Names {
+			if strings.HasPrefix(name, l.prefix) {
 				return fmt.Sprintf("no engine that slotop knows; it looks like %s (%d series, such as %s)",
-					l.what, len(scanned.Series), sent.excerpt(scanned.Series[i].Name))
+					l.what, n, sent.excerpt(name))
 			}
 		}
 	}
-	return fmt.Sprintf("no engine that slotop knows (%d series, such as %s)",
-		len(scanned.Series), sent.excerpt(scanned.Series[0].Name))
+	return fmt.Sprintf("no engine that slotop knows (%d series, such as %s)", n, sent.excerpt(first))
 }
 
 // hints recognise well-known answers that are no metrics page, and say what to

@@ -24,6 +24,7 @@ type page struct {
 	stats     *stats // for a gateway's stats document in place of a page
 	onlyStats bool   // anything else is a fault
 
+	large      bool          // the last page was read line by line
 	stale      bool          // plan and starts do not know all series of the last page
 	generation int           // of the scanner's page that plan and starts were made for
 	plan       *dialect.Plan // nil while no dialect claims the page
@@ -63,10 +64,20 @@ func (p *page) read(ctx context.Context, body []byte, started float64) (model.Ba
 	if err != nil {
 		return model.Batch{}, p.fault(err, body)
 	}
-	p.stale = p.stale || scanned.Generation != p.generation || scanned.New > 0
+	p.noteNew(scanned)
 	if err := ctx.Err(); err != nil {
 		return model.Batch{}, err
 	}
+	return p.batch(scanned, started), nil
+}
+
+// noteNew notes that a page has series that the plan does not know.
+func (p *page) noteNew(scanned *expo.Page) {
+	p.stale = p.stale || scanned.Generation != p.generation || scanned.New > 0
+}
+
+// batch is what a scanned page says.
+func (p *page) batch(scanned *expo.Page, started float64) model.Batch {
 	if p.stale {
 		p.compile(scanned)
 	}
@@ -88,7 +99,7 @@ func (p *page) read(ctx context.Context, body []byte, started float64) (model.Ba
 		BadLines: scanned.Bad,
 		FirstBad: p.badLines(scanned),
 		Dropped:  scanned.Dropped,
-	}, nil
+	}
 }
 
 // startsObject reports whether a body may be a JSON object.
@@ -102,13 +113,12 @@ func startsObject(body []byte) bool {
 func (p *page) compile(scanned *expo.Page) {
 	before, starts := p.plan, findStart(scanned)
 	p.plan, p.about, p.from = p.dialects.Plan(scanned), nil, nil
+	if p.plan != nil && before != nil {
+		p.plan.Continue(before)
+	}
 	if scanned.Generation == p.generation {
 		starts.known = p.starts.known
-		if p.plan != nil && before != nil {
-			p.plan.Continue(before)
-		}
-	}
-	if scanned.Generation != p.generation {
+	} else {
 		p.unlike = 0
 	}
 	p.generation, p.stale, p.starts = scanned.Generation, false, starts
@@ -238,7 +248,8 @@ func (p *page) fault(err error, body []byte) error {
 
 // processStart is where a page tells when its process started: one series named
 // process_start_time_seconds, else the earliest of the _created series, which is
-// close to it and moves with a restart.
+// close to it and moves with a restart. A crowd of them says when users came, not
+// when the server did.
 type processStart struct {
 	exact   int // index, -1 for none
 	created []int

@@ -261,11 +261,9 @@ func (p *pages) Poll(ctx context.Context) (model.Batch, error) {
 		return model.Batch{}, fileFault(err)
 	}
 	defer func() { _ = f.Close() }()
-	body, err := readAll(f, nil, p.limit)
-	if err != nil {
-		return model.Batch{}, fileFault(err)
-	}
-	return p.page.read(ctx, body, math.NaN())
+	in := &incoming{Reader: f, limit: p.limit, fault: func(err error, _ int) error { return fileFault(err) }}
+	_, batch, err := p.page.take(ctx, in, nil, math.NaN())
+	return batch, err
 }
 
 func fileFault(err error) error {
