@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"bytes"
 	"fmt"
 	"testing"
 
@@ -25,31 +26,44 @@ func FuzzRead(f *testing.F) {
 		[]byte("sglang:num_running_reqs{dp_rank=\"0\",tp_rank=\"1\",priority=\"1\"} 8\n"))
 	f.Add([]byte("trtllm_kv_cache_used_blocks 3\ntrtllm_kv_cache_max_blocks 0\n"), []byte("trtllm_kv_cache_max_blocks 2\n"))
 	f.Fuzz(func(t *testing.T, first, second []byte) {
-		s := expo.NewScanner(expo.Limits{})
-		s.Complete = true
-		generation, plan := 0, (*Plan)(nil)
-		for _, body := range [][]byte{first, second, first} {
-			page, err := s.Scan(body)
-			if err != nil {
-				return
-			}
-			if page.Generation != generation || page.New > 0 {
-				generation, plan = page.Generation, set.Plan(page)
-				if plan == nil {
-					return
-				}
-			}
-			for _, sample := range plan.Read(page, nil) {
-				if (sample.Kind == model.Histogram) != (sample.Hist != nil) {
-					t.Errorf("%s is a %v with buckets %v", sample.Signal, sample.Kind, sample.Hist)
-				}
-				if h := sample.Hist; h != nil && len(h.Counts) != len(h.Bounds)+1 {
-					t.Errorf("%s has %d bounds and %d counts", sample.Signal, len(h.Bounds), len(h.Counts))
-				}
-			}
-			if plan.About(page) == nil {
-				t.Error("nothing is said of the target")
-			}
+		held := expo.NewScanner(expo.Limits{})
+		streamed := expo.NewScanner(expo.Limits{Crowd: 1})
+		for _, scan := range []func(body []byte) (*expo.Page, error){
+			held.Scan,
+			func(body []byte) (*expo.Page, error) { return streamed.ScanFrom(bytes.NewReader(body)) },
+		} {
+			readTwo(t, set, scan, first, second)
 		}
 	})
+}
+
+func readTwo(t *testing.T, set *Set, scan func(body []byte) (*expo.Page, error), first, second []byte) {
+	generation, plan := 0, (*Plan)(nil)
+	for _, body := range [][]byte{first, second, first} {
+		page, err := scan(body)
+		if err != nil {
+			return
+		}
+		if page.Generation != generation || page.New > 0 {
+			before := plan
+			generation, plan = page.Generation, set.Plan(page)
+			if plan == nil {
+				return
+			}
+			if before != nil {
+				plan.Continue(before)
+			}
+		}
+		for _, sample := range plan.Read(page, nil) {
+			if (sample.Kind == model.Histogram) != (sample.Hist != nil) {
+				t.Errorf("%s is a %v with buckets %v", sample.Signal, sample.Kind, sample.Hist)
+			}
+			if h := sample.Hist; h != nil && len(h.Counts) != len(h.Bounds)+1 {
+				t.Errorf("%s has %d bounds and %d counts", sample.Signal, len(h.Bounds), len(h.Counts))
+			}
+		}
+		if plan.About(page) == nil {
+			t.Error("nothing is said of the target")
+		}
+	}
 }

@@ -32,6 +32,12 @@ func (f *families) index(name string) int32 {
 	return i
 }
 
+func (f *families) knows(name string) bool {
+	f.lookup()
+	_, known := f.byName[name]
+	return known
+}
+
 func (f *families) lookup() {
 	if f.byName != nil {
 		return

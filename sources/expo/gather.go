@@ -34,6 +34,7 @@ const (
 	maxGathered = 48 << 20
 	nameCost    = 1 << 10 // the tables of a crowd included
 	columnCost  = 256
+	familyCost  = 256
 	slotCost    = 24 // a row's stamps, and the head of its text
 	usedCost    = 40 // a row's place in the table of rows
 	cellCost    = 8
@@ -96,7 +97,7 @@ func (g *gathering) refuse(s *Scanner) {
 	g.full = true
 }
 
-// take sets so many bytes aside, if there is room.
+// takes sets so many bytes aside, if there is room.
 func (g *gathering) takes(cost int) bool {
 	if g.cost+cost > maxGathered {
 		return false
@@ -120,7 +121,7 @@ func (g *gathering) place(l *sampleLine) (c *Crowd, column int32, le int) {
 			}
 		}
 	}
-	if n.plain == nil {
+	if n.plain == nil || n.column == none { // there may be room for it now
 		n.plain = g.crowdOf(n.base)
 		n.column = g.addColumn(n.plain, Column{Name: n.text, Le: math.NaN()})
 	}

@@ -105,13 +105,18 @@ func (s *Scanner) declareStreamed(text []byte) {
 		return
 	}
 	s.metadata = s.metadata || c.keyword != ""
-	if c.keyword == "TYPE" {
-		first, changed := s.families.declare(s.families.index(c.family), c.typ, s.now)
-		if first {
-			s.declared++
-		}
-		s.changed = s.changed || changed
+	if c.keyword != "TYPE" {
+		return
 	}
+	if !s.families.knows(c.family) && !s.gathering.takes(familyCost+len(text)) {
+		s.gathering.refuse(s)
+		return
+	}
+	first, changed := s.families.declare(s.families.index(c.family), c.typ, s.now)
+	if first {
+		s.declared++
+	}
+	s.changed = s.changed || changed
 }
 
 // settleGathered finishes a page that was read line by line.
