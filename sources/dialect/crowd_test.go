@@ -176,7 +176,7 @@ func (r changingRow) lines(b *strings.Builder, labels string) {
 // remembered, and long after the crowd has given its rows up.
 func TestCrowdsAreReadAsSeriesAre(t *testing.T) {
 	const seed = 20261202
-	for round := range 60 {
+	for round := range 25 {
 		c := newChanging(seed, uint64(round))
 		lines, crowds := newPoller(t), newCrowdPoller(t)
 		for _, p := range []*poller{lines, crowds} {
@@ -208,4 +208,70 @@ func samplesOf(r read) string {
 	}
 	slices.Sort(lines)
 	return strings.Join(lines, "\n")
+}
+
+// A sum of very many users keeps what those had that are gone, for good.
+func TestCrowdOfUsersIsOneSum(t *testing.T) {
+	const users, polls = 200, 60
+	p := newCrowdPoller(t)
+	for poll := range polls {
+		var b strings.Builder
+		b.WriteString("# TYPE vllm:generation_tokens_total counter\n")
+		for user := poll; user < poll+users; user++ { // one goes and one comes with each page
+			fmt.Fprintf(&b, "vllm:generation_tokens_total{model_name=\"m\",user=\"u%d\"} 10\n", user)
+		}
+		p.poll(b.String()).value(model.OutputTokens, 10*float64(users+poll))
+	}
+	crowd := p.plan.readings[0].crowd
+	if n := crowd.table.Rows(); n > users+20 || len(crowd.parts) > n || len(crowd.samples) != 1 {
+		t.Errorf("%d rows, %d parts and %d samples for %d users", n, len(crowd.parts), len(crowd.samples), users)
+	}
+	p.plan.Restarted()
+	p.poll("vllm:generation_tokens_total{model_name=\"m\",user=\"new\"} 3\n").value(model.OutputTokens, 3)
+}
+
+// Samples that are gone leave their place to others.
+func TestCrowdOfSamplesStaysSmall(t *testing.T) {
+	p := newCrowdPoller(t)
+	for poll := range 100 {
+		r := p.poll(strings.ReplaceAll(fmt.Sprintf(vllmHist, 1, 2, 3, 4, 4, poll), `"m"`, fmt.Sprintf(`"m%d"`, poll)))
+		if h := r.only(model.TTFT); h.Labels.Get(model.LabelModel) != fmt.Sprintf("m%d", poll) || h.Hist.Sum.Value != float64(poll) {
+			t.Fatalf("page %d: %v %v", poll, h.Labels, h.Hist)
+		}
+	}
+	if c := p.plan.readings[0].crowd; len(c.samples) > 20 || len(c.byLabels) > 20 || len(c.parts) > 20 || len(c.rows) > 20 {
+		t.Errorf("%d samples, %d parts, %d rows", len(c.samples), len(c.parts), len(c.rows))
+	}
+}
+
+// What takes more than the rows as they are is not read from a crowd, and that is
+// said. Conditions hold for its rows as they do for series.
+func TestCrowdsThatAreComputedWith(t *testing.T) {
+	p := newCrowdPoller(t)
+	r := p.poll("trtllm_kv_cache_used_blocks{m=\"a\"} 3\ntrtllm_kv_cache_used_blocks{m=\"b\"} 3\n" +
+		"trtllm_kv_cache_max_blocks{m=\"a\"} 6\ntrtllm_kv_cache_max_blocks{m=\"b\"} 6\ntrtllm_kv_cache_utilization{m=\"a\"} 1\n")
+	want := "too many series to compute with: trtllm_kv_cache_max_blocks, trtllm_kv_cache_used_blocks"
+	if !slices.Contains(r.about.Notes, want) {
+		t.Errorf("notes %q", r.about.Notes)
+	}
+	failed := "vllm:request_success_total{finished_reason=\"stop\"} 1\nvllm:request_success_total{finished_reason=\"abort\"} 1\n" +
+		"http_requests_total{status=\"5xx\"} 4\nhttp_requests_total{status=\"2xx\"} 9\n"
+	p = newCrowdPoller(t)
+	p.poll(failed).value(model.Failed, 4)
+	p.poll(failed + "vllm:request_success_total{finished_reason=\"error\"} 1\n").none(model.Failed)
+}
+
+// Lines that come back, or come with other bounds, are read again.
+func TestCrowdWithOtherBounds(t *testing.T) {
+	p := newCrowdPoller(t)
+	page := fmt.Sprintf(vllmHist, 1, 2, 3, 4, 4, 9)
+	p.poll(page)
+	other := strings.NewReplacer(`"0.5"`, `"0.7"`).Replace(page)
+	if h := p.poll(other).only(model.TTFT).Hist; !slices.Equal(h.Bounds, []float64{0.1, 0.7, 1}) || h.Incomplete || h.N() != 4 {
+		t.Errorf("got %+v", h)
+	}
+	lost := strings.Replace(other, "vllm:time_to_first_token_seconds_bucket{engine=\"0\",le=\"0.7\",model_name=\"m\"} 2\n", "", 1)
+	if h := p.poll(lost).only(model.TTFT).Hist; !h.Incomplete || !slices.Equal(h.Counts, []float64{1, 1, 3, 4}) {
+		t.Errorf("a bucket less: %+v", h)
+	}
 }

@@ -28,6 +28,7 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, first, second []byte) {
 		held := expo.NewScanner(expo.Limits{})
 		streamed := expo.NewScanner(expo.Limits{Crowd: 1})
+		held.Complete, streamed.Complete = true, true
 		for _, scan := range []func(body []byte) (*expo.Page, error){
 			held.Scan,
 			func(body []byte) (*expo.Page, error) { return streamed.ScanFrom(bytes.NewReader(body)) },

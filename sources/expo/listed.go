@@ -6,9 +6,9 @@ import "math"
 const awayPages = 16
 
 // cover tells the columns their families: all of them after the page declared
-// others than the page before, else those that are new. It reports whether one
-// that was known belongs to another family now.
-func (g *gathering) cover(f *families, page uint32, declared bool) (changed bool) {
+// others than the page before, else those that are new. It reports how many of
+// those crowds have, and whether one that was known belongs to another family now.
+func (g *gathering) cover(f *families, page uint32, declared bool) (fresh int, changed bool) {
 	for _, c := range g.crowds {
 		for i := range c.Columns {
 			col := &c.Columns[i]
@@ -16,12 +16,15 @@ func (g *gathering) cover(f *families, page uint32, declared bool) (changed bool
 			if !isNew && !declared {
 				continue
 			}
+			if isNew && c.apart {
+				fresh++
+			}
 			family, typ := f.cover(col.Name, page)
 			changed = changed || !isNew && (family != col.Family || typ != col.Type)
 			col.Family, col.Type = family, typ
 		}
 	}
-	return changed
+	return fresh, changed
 }
 
 // setApart takes the crowds out of the list that have more cells than the limit.

@@ -58,7 +58,7 @@ type Page struct {
 	Values     []float64
 	Seen       []bool
 	Generation int // starts at 1 with the first page
-	New        int // series, and rows of crowds, first seen on this page
+	New        int // series, and rows and columns of crowds, first seen on this page
 
 	// Crowds are the series of a large page that are too many to be in Series.
 	Crowds []*Crowd

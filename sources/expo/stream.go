@@ -123,7 +123,8 @@ func (s *Scanner) declareStreamed(text []byte) {
 func (s *Scanner) settleGathered() {
 	g, p := s.gathering, &s.page
 	declared := s.changed || s.declared != s.before
-	renew := g.cover(&s.families, s.now, declared)
+	fresh, renew := g.cover(&s.families, s.now, declared)
+	p.New += fresh
 	renew = g.setApart(s.lim.Crowd) || renew
 	renew = g.giveUp() || renew
 	g.spent = g.worn() || len(s.families.all) > 2*s.declared+spareEntries
