@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"slotop/model"
 )
 
 // TestDocumented: the page for receivers names every variable, label and
@@ -31,7 +33,9 @@ func TestDocumented(t *testing.T) {
 			}
 		}
 	}
-	want, err := json.MarshalIndent(messageOf([]notice{{alert: fires("slo_burn/chat", 0)}}), "", "  ")
+	shown := fires("slo-burn|chat|", 0)
+	shown.Rule, shown.Text, shown.Unit = "slo-burn", "2112 of 6034 bad in 5 min, 5.0 % is allowed: burn 7×", model.Times
+	want, err := json.MarshalIndent(messageOf([]notice{{alert: shown}}), "", "  ")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -150,6 +150,7 @@ func environment(n notice) []string {
 		"SLOTOP_ALERT_VALUE=" + number(a.Value),
 		"SLOTOP_ALERT_PEAK=" + number(a.Peak),
 		"SLOTOP_ALERT_LIMIT=" + number(a.Limit),
+		"SLOTOP_ALERT_UNIT=" + string(a.Unit),
 		"SLOTOP_ALERT_TIMES=" + strconv.Itoa(a.Times),
 		"SLOTOP_ALERT_CAUSE=" + string(a.Cause),
 		"SLOTOP_ALERT_MEMBERS=" + strings.Join(a.Members, "\n"),

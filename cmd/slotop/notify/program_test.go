@@ -100,6 +100,7 @@ func TestEnvironment(t *testing.T) {
 		"TARGET=",
 		"TEXT=chat burns␤its \"budget\" $(reboot) `id` ; rm -rf / é",
 		"TIMES=1",
+		"UNIT=",
 		"VALUE=0.25",
 		"WORKFLOW=chat␛]0;owned␇",
 	}
