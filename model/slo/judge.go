@@ -105,8 +105,9 @@ func (o *Observed) end() end {
 
 func judgeAnswer(spec *model.WorkflowSpec, o Observed) Judgement {
 	j := Judgement{Verdict: IsGood}
-	if !o.Times[index(model.MetricFirstAnswer)].OK() {
-		// Without reasoning before it the answer begins with the first token.
+	if !o.Times[index(model.MetricFirstAnswer)].OK() && o.Outcome != model.OutputLimited {
+		// Without reasoning before it the answer begins with the first token. One
+		// that was cut at its limit may have been cut while it still reasoned.
 		o.Times[index(model.MetricFirstAnswer)] = o.Times[index(model.MetricTTFT)]
 	}
 	for _, want := range spec.Objectives {

@@ -68,6 +68,8 @@ func TestJudge(t *testing.T) {
 
 		{"first answer after thinking", thinking, Observed{Outcome: model.Completed, Times: times(first, .4, answer, 6.)}, IsBad},
 		{"without thinking it is the first token", thinking, Observed{Outcome: model.Completed, Times: times(first, .4)}, IsGood},
+		{"cut at its limit, perhaps while thinking", thinking, Observed{Outcome: model.OutputLimited, Times: times(first, .4)}, IsUnknown},
+		{"cut at its limit after an answer began", thinking, Observed{Outcome: model.OutputLimited, Times: times(first, .4, answer, 2.)}, IsGood},
 		{"queue", queued, Observed{Outcome: model.Completed, Times: times(queue, .3)}, IsBad},
 
 		{"left early", chat, Observed{Outcome: model.RequestCancelled, Reason: "user", WaitedS: model.Of(.3)}, IsExcluded},
