@@ -30,6 +30,7 @@ type reports struct {
 	last   time.Duration
 	any    bool
 	flight model.Phases
+	came   float64 // of those in flight, within the window
 
 	sum    reported // of the window, kept while nothing changes
 	sumAt  time.Duration
@@ -103,15 +104,20 @@ func (t *target) carries(w *workflow) {
 // inFlight counts the requests of all targets by workflow and phase.
 func (f *Fleet) inFlight(at model.Instant) {
 	for _, w := range f.flows {
-		w.events.flight = model.Phases{}
+		w.events.flight, w.events.came = model.Phases{}, 0
 	}
+	from := windowStart(f.window, at.Mono)
 	for _, t := range f.targets {
 		if t.follows == nil {
 			continue
 		}
 		t.follows.Each(at, func(r *model.Request, unknown bool) {
-			n := f.flowOf(originOf(r, t)).events.phase(r.Phase, unknown)
+			e := &f.flowOf(originOf(r, t)).events
+			n := e.phase(r.Phase, unknown)
 			*n = model.Of(n.Value + 1)
+			if t.follows.When(r.Queued) >= from {
+				e.came++
+			}
 		})
 	}
 }
@@ -146,12 +152,21 @@ func (w *workflow) ended(now time.Duration, e *requests.Ended, users *users) {
 	r.last, r.any, r.sumNew = now, true, true
 	one := &reported{}
 	j := one.add(w.spec, e)
-	users.count(&one.counts, e, j)
+	earlier, retracts := users.count(&one.counts, e, j)
 	r.ledger.total.Add(&one.counts)
-	if b := r.block(e.At, now); b != nil {
+	r.put(e.At, now, one)
+	r.put(e.Began(), now, &reported{counts: slo.Counts{Started: 1}})
+	if retracts {
+		r.put(earlier, now, &reported{counts: slo.Counts{UserBad: -1}})
+	}
+}
+
+// put adds to what happened at a time.
+func (r *reports) put(at, now time.Duration, one *reported) {
+	if b := r.block(at, now); b != nil {
 		b.merge(one)
 	}
-	if r.stage != nil && e.At >= r.stage.start {
+	if r.stage != nil && at >= r.stage.start {
 		r.stage.merge(one)
 	}
 }
@@ -180,8 +195,7 @@ func (s *reported) add(spec *model.WorkflowSpec, e *requests.Ended) slo.Judgemen
 	times := e.Times()
 	felt := times
 	if r := e.Response(); r.OK() {
-		felt[slices.Index(model.Metrics, model.MetricE2E)] = r // the plan's clock started it
-		s.response.Add(r.Value)
+		felt[e2eAt] = r // the plan's clock started it
 	}
 	j := slo.Judge(spec, slo.Observed{
 		Times: felt, Outcome: q.Outcome, Reason: q.Reason, Status: q.Status, OutputTokens: q.OutputTokens,
@@ -192,17 +206,30 @@ func (s *reported) add(spec *model.WorkflowSpec, e *requests.Ended) slo.Judgemen
 	for i, v := range felt {
 		s.term(i, v, j.Terms[i])
 	}
-	if q.Outcome != model.RequestFailed {
-		for i, v := range times {
-			if v.OK() {
-				s.times[i].Add(v.Value)
-			}
-		}
-	}
+	s.measure(e, times)
 	s.usage(q)
 	s.retries += retriesOf(e)
 	s.load.add(q, e)
 	return j
+}
+
+var e2eAt = slices.Index(model.Metrics, model.MetricE2E)
+
+// measure takes the times of a request: none of one that failed, and of one that
+// was cut short not how long it took, which is no length of an answer.
+func (s *reported) measure(e *requests.Ended, times [len(slo.Counts{}.Terms)]model.Reading) {
+	outcome := e.Request.Outcome
+	if outcome == model.RequestFailed {
+		return
+	}
+	for i, v := range times {
+		if v.OK() && (i != e2eAt || outcome != model.RequestCancelled) {
+			s.times[i].Add(v.Value)
+		}
+	}
+	if r := e.Response(); r.OK() && outcome != model.RequestCancelled {
+		s.response.Add(r.Value)
+	}
 }
 
 // retriesOf is how many tries a request was besides its user's first: all of its
@@ -216,7 +243,6 @@ func retriesOf(e *requests.Ended) float64 {
 
 func (s *reported) outcome(q *model.Request) {
 	c := &s.counts
-	c.Started++
 	switch q.Outcome {
 	case model.OutputLimited:
 		c.Truncated++
@@ -381,13 +407,18 @@ func causes(by map[string]float64) []model.Cause {
 	return out
 }
 
+// windowStart is where the block begins in which a window does.
+func windowStart(window, now time.Duration) time.Duration {
+	from := max(0, now-window)
+	return from - from%blockSpan
+}
+
 // over sums the blocks of a window: whole ones, so that it reaches back for up
 // to a block more than asked. It returns the beginning too.
 func (r *reports) over(window, now time.Duration) (*reported, time.Duration) {
-	from := max(0, now-window)
-	from -= from % blockSpan
+	from := windowStart(window, now)
 	same := from == r.sumOf && !r.sumNew
-	if same || r.sumNew && r.sum.counts.Started > cheap && now-r.sumAt < time.Second && r.sumOf == from {
+	if same || r.sumNew && r.sum.counts.Ended() > cheap && now-r.sumAt < time.Second && r.sumOf == from {
 		return &r.sum, from
 	}
 	r.sum = reported{}

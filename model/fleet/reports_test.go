@@ -189,3 +189,46 @@ func BenchmarkReports(b *testing.B) {
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(n), "ns/request")
 }
+
+// Whoever left or was refused tells nothing of how long an answer takes.
+func TestOnlyAnswersHaveALength(t *testing.T) {
+	b := promised(t, time.Second, chatPolicy(0.9, ttftHalf), "a")
+	answer := b.done("a", 0.2, 3, 101)
+	left := b.done("b", 0.3, 1, 20)
+	left.Outcome, left.Reason = model.RequestCancelled, "client_disconnect"
+	refused := b.done("c", 0, 0.01, 0)
+	refused.Outcome, refused.Status, refused.FirstToken = model.RequestFailed, 429, 0
+	all := []model.Request{answer, left, refused}
+	for i := range all {
+		all[i].Scheduled = all[i].Queued - 1e9
+	}
+	b.report(all...)
+	w := workflowNamed(t, b.tick(), "chat")
+	for name, d := range map[string]*model.Dist{"e2e": w.E2E, "response": w.Response} {
+		if d.N != 1 {
+			t.Errorf("%s of %v requests, want that of the answer", name, d.N)
+		}
+	}
+	near(t, "e2e", w.E2E.P50.Value, 3)
+	near(t, "response", w.Response.P50.Value, 4)
+	if w.TTFT.N != 2 || w.TPOT.N != 2 {
+		t.Errorf("TTFT of %v, TPOT of %v: both had tokens", w.TTFT.N, w.TPOT.N)
+	}
+}
+
+// Started is what came within the window, and not what ended in it.
+func TestStartedIsWhatCame(t *testing.T) {
+	b := promised(t, time.Second, chatPolicy(0.9, ttftHalf), "a")
+	b.f.Step(model.Input{At: b.at, Window: 20 * time.Second})
+	b.report()
+	b.tick()
+	b.pass(40 * time.Second)
+	runs := func(id string, ago float64) model.Request {
+		r := b.done(id, 0, ago, 0)
+		return model.Request{ID: id, At: r.Queued, Workflow: "chat", Phase: model.PhaseQueued, Queued: r.Queued}
+	}
+	b.report(runs("1", 35), runs("2", 5), runs("3", 4), b.done("4", 1, 38, 9), b.done("5", 1, 2, 9))
+	r := workflowNamed(t, b.tick(), "chat").Requests
+	near(t, "started", r.Started, 3)
+	near(t, "finished", r.Finished, 2)
+}

@@ -297,13 +297,14 @@ func (f *Fleet) throttling(w *workflow, exact bool) alert.Observation {
 	}
 	c, _ := w.events.ledger.since(burnMain)
 	o.Truth = alert.No
-	if c.Started == 0 {
+	ended := c.Ended()
+	if ended == 0 {
 		return o
 	}
-	o.Value = model.Of(c.Throttled / c.Started)
+	o.Value = model.Of(c.Throttled / ended)
 	if c.Throttled >= fewThrottled && o.Value.Value >= throttledFrom {
 		o.Truth = alert.Yes
-		o.Text = fmt.Sprintf("429: %s of %s, %s, in %s", unit.Integer(c.Throttled), unit.Integer(c.Started),
+		o.Text = fmt.Sprintf("429: %s of %s, %s, in %s", unit.Integer(c.Throttled), unit.Integer(ended),
 			unit.Ratio(o.Value.Value), unit.Period(burnMain.Seconds()))
 	}
 	return o

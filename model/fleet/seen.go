@@ -45,7 +45,7 @@ func (w *workflow) countReports(v *model.WorkflowView, sum *reported, elapsed ti
 	c := &sum.counts
 	flight := w.events.flight
 	v.Requests = model.Requests{
-		Started: model.Of(c.Started), Finished: model.Of(c.Finished), Failed: model.Of(c.Failed),
+		Started: model.Of(c.Started + w.events.came), Finished: model.Of(c.Finished), Failed: model.Of(c.Failed),
 		Cancelled: model.Of(c.Cancelled), OutputLimit: model.Of(c.Truncated), Retries: model.Of(sum.retries),
 		PerSecond: perSecond(c.Finished, elapsed), Basis: model.FromEvents,
 		FailedBy: causes(sum.failedBy), CancelledBy: causes(sum.cancelledBy),

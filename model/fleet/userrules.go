@@ -128,7 +128,8 @@ func throttledShare(v *model.WorkflowView) model.Reading {
 			n += c.N
 		}
 	}
-	return ratio(model.Of(n), v.Requests.Started)
+	r := v.Requests
+	return ratio(model.Of(n), r.Finished.Plus(r.Failed).Plus(r.Cancelled))
 }
 
 func watchedAs(name string) (watched, bool) {

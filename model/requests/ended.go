@@ -78,6 +78,13 @@ func perToken(r *model.Request) model.Reading {
 	return model.Of(whole / (n - 1))
 }
 
+// Began is when this try was received, on the clock of At; At where it does not
+// say.
+func (e *Ended) Began() time.Duration {
+	took := e.between(e.Request.Queued, endOf(e))
+	return e.At - time.Duration(took.Value*float64(time.Second))
+}
+
 // Service is how long this try took, in seconds, from when it was received.
 func (e *Ended) Service() model.Reading { return e.between(e.Request.Queued, e.Request.Completed) }
 

@@ -81,6 +81,10 @@ func (t *Tracker) Each(at model.Instant, f func(r *model.Request, unknown bool))
 	}
 }
 
+// When is a time of the reporter's clock on the monotonic clock of the inputs, not
+// later than the last batch; that where there is none.
+func (t *Tracker) When(s model.Stamp) time.Duration { return t.skew.place(s, t.now.Mono) }
+
 // forget gives up requests that have been silent for too long.
 func (t *Tracker) forget(at model.Instant) {
 	for e := t.order.Front(); e != nil; e = t.order.Front() {

@@ -87,6 +87,9 @@ func (c *Counts) Since(earlier *Counts) Counts {
 	return out
 }
 
+// Ended is how many requests ended, whichever way.
+func (c *Counts) Ended() float64 { return c.Finished + c.Failed + c.Cancelled }
+
 // Row writes the counts as a row of Width numbers, for a series.Ring.
 func (c *Counts) Row(dst []float64) {
 	for i, p := range c.fields() {
