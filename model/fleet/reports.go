@@ -74,7 +74,7 @@ func (f *Fleet) onRequests(at model.Instant, t *target, b *model.Batch) {
 	t.follows.Take(at, b, func(e requests.Ended) {
 		w := f.flowOf(originOf(e.Request, t))
 		t.carries(w)
-		w.ended(at.Mono, &e, &t.users)
+		w.ended(&e, f.started.Mono, at.Mono, &t.users)
 	})
 	for i := range b.Requests {
 		w := f.flowOf(originOf(&b.Requests[i], t))
@@ -146,14 +146,17 @@ func (r *reports) phase(p model.Phase, unknown bool) *model.Reading {
 	}
 }
 
-// ended counts a request that came to its end.
-func (w *workflow) ended(now time.Duration, e *requests.Ended, users *users) {
+// ended counts a request that came to its end. What ended before anybody looked
+// is history: shown where a window reaches back to it, and no news.
+func (w *workflow) ended(e *requests.Ended, began, now time.Duration, users *users) {
 	r := &w.events
 	r.last, r.any, r.sumNew = now, true, true
 	one := &reported{}
 	j := one.add(w.spec, e)
 	earlier, retracts := users.count(&one.counts, e, j)
-	r.ledger.total.Add(&one.counts)
+	if e.At >= began {
+		r.ledger.total.Add(&one.counts)
+	}
 	r.put(e.At, now, one)
 	r.put(e.Began(), now, &reported{counts: slo.Counts{Started: 1}})
 	if retracts {

@@ -232,3 +232,32 @@ func TestStartedIsWhatCame(t *testing.T) {
 	near(t, "started", r.Started, 3)
 	near(t, "finished", r.Finished, 2)
 }
+
+// What a file held before anybody looked is history: it burns no budget now, and
+// pages nobody.
+func TestHistoryIsNoNews(t *testing.T) {
+	b := promised(t, time.Second, chatPolicy(0.95, ttftHalf), "a")
+	b.pass(time.Hour)
+	now := model.StampOf(b.at.Wall)
+	var all []model.Request
+	for i := range 200 {
+		late := b.done(fmt.Sprint("old", i), 3, 4, 101)
+		ago := model.Stamp(time.Duration(2080-10*i) * time.Second)
+		late.At, late.Queued, late.FirstToken, late.Completed = now-ago, late.Queued-ago, late.FirstToken-ago, late.Completed-ago
+		all = append(all, late)
+	}
+	for i := range 30 {
+		all = append(all, b.done(fmt.Sprint("new", i), 0.2, 2.2, 101))
+	}
+	b.report(all...)
+	b.tick()
+	b.pass(time.Second)
+	f := b.tick()
+	w := workflowNamed(t, f, "chat")
+	near(t, "bad", w.Budget.Bad, 0)
+	near(t, "burn", w.Budget.Burn.M5, 0)
+	near(t, "goodput", w.Goodput.Share.Lo, 1)
+	if len(f.Alerts) != 0 {
+		t.Errorf("%+v", f.Alerts)
+	}
+}

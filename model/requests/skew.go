@@ -45,8 +45,9 @@ func (s *shortest) see(x delay) {
 }
 
 // see takes one report that was true at the reporter's time and arrived at ours.
+// A time that cannot be says nothing.
 func (k *skew) see(arrived time.Duration, at model.Stamp, id string) {
-	if at == 0 {
+	if at <= 0 || at > maxStamp {
 		return
 	}
 	if arrived-k.began > skewSpan {

@@ -65,6 +65,10 @@ func (t *Tracker) Take(at model.Instant, b *model.Batch, ended func(Ended)) {
 	t.now = at
 	t.forget(at)
 	t.interrupted(b)
+	for i := range b.Requests { // all of them first: what was long ago tells nothing of the skew
+		r := &b.Requests[i]
+		t.skew.see(at.Mono, r.At, r.ID)
+	}
 	for i := range b.Requests {
 		t.take(&b.Requests[i], ended)
 	}
@@ -134,7 +138,6 @@ func (t *Tracker) take(from *model.Request, ended func(Ended)) {
 	if mend(r) {
 		t.stats.Mended++
 	}
-	t.skew.see(t.now.Mono, r.At, r.ID)
 	if t.past.find(r.ID).done {
 		t.stats.Late++
 		return
