@@ -99,7 +99,8 @@ func (s *Span) firstTokens(t Term, finished float64) (lo, hi float64) {
 		if t.N == 0 {
 			return 0, finished
 		}
-		return finished * t.Lo / t.N, finished * t.Hi / t.N
+		// No more of them can have been late than first tokens were.
+		return finished * t.Lo / t.N, max(finished*t.Hi/t.N, finished-(t.N-t.Hi))
 	}
 	b := s.Began
 	lo, hi = max(0, finished-(b.N-b.Lo)), finished

@@ -1,8 +1,15 @@
 package slo
 
+import "strings"
+
+func isGlob(pattern string) bool { return strings.ContainsAny(pattern, "*?") }
+
 // Glob reports whether s matches the pattern: * is any run of characters, ? is
 // one, anything else is itself.
 func Glob(pattern, s string) bool {
+	if !isGlob(pattern) {
+		return pattern == s
+	}
 	p, r := []rune(pattern), []rune(s)
 	star, tried := -1, 0 // the last *, and how much of r it was last given
 	i, j := 0, 0

@@ -15,7 +15,30 @@ import (
 // Set says to which workflow a series or a request belongs.
 type Set struct {
 	specs      []model.WorkflowSpec
+	named      map[string]naming // of those that are one row
 	keepOthers bool
+}
+
+// naming is how the one row of a workflow comes by its requests.
+type naming uint8
+
+const (
+	byNone naming = iota // there is no such row, or a row each of what a glob takes
+	byName
+	byMatch
+)
+
+func namings(specs []model.WorkflowSpec) map[string]naming {
+	named := make(map[string]naming, len(specs))
+	for i := range specs {
+		switch w := &specs[i]; {
+		case len(w.Match) > 0:
+			named[w.Name] = byMatch
+		case !isGlob(w.Name):
+			named[w.Name] = byName
+		}
+	}
+	return named
 }
 
 // Origin is what is known of where a series or a request comes from. "" is not
@@ -50,7 +73,8 @@ func NewSet(p model.Policy) (*Set, error) {
 	if len(wrong) > 0 {
 		return nil, errors.Join(wrong...)
 	}
-	return &Set{specs: slices.Clone(p.Workflows), keepOthers: p.KeepOthers || len(p.Workflows) == 0}, nil
+	specs := slices.Clone(p.Workflows)
+	return &Set{specs: specs, named: namings(specs), keepOthers: p.KeepOthers || len(p.Workflows) == 0}, nil
 }
 
 func check(w *model.WorkflowSpec) (wrong []error) {
@@ -66,8 +90,8 @@ func check(w *model.WorkflowSpec) (wrong []error) {
 	if !(w.Share > 0 && w.Share < 1) {
 		say("a share of %v is promised, it must lie between 0 and 1", w.Share)
 	}
-	if !positive(w.PeriodS) {
-		say("the period of its error budget is %v s, it must be above 0", w.PeriodS)
+	if !(w.PeriodS >= minPeriodS && w.PeriodS <= maxPeriodS) {
+		say("the period of its error budget is %v s, it must be a second at least and %d years at most", w.PeriodS, maxPeriodYears)
 	}
 	if w.DeadlineS != 0 && !positive(w.DeadlineS) {
 		say("the deadline is %v s, it must be above 0", w.DeadlineS)
@@ -91,6 +115,13 @@ func check(w *model.WorkflowSpec) (wrong []error) {
 	}
 	return wrong
 }
+
+// A budget is kept in parts of its period, whose length is counted in nanoseconds.
+const (
+	minPeriodS     = 1
+	maxPeriodYears = 100
+	maxPeriodS     = maxPeriodYears * 366 * 24 * 3600
+)
 
 func positive(v float64) bool { return v > 0 && !math.IsInf(v, 1) }
 
@@ -180,6 +211,8 @@ var assumed = model.WorkflowSpec{
 
 // Names reports whether a workflow is called that, without a glob and without
 // matches of its own.
-func (s *Set) Names(name string) bool {
-	return slices.ContainsFunc(s.specs, func(w model.WorkflowSpec) bool { return len(w.Match) == 0 && w.Name == name })
-}
+func (s *Set) Names(name string) bool { return s.named[name] == byName }
+
+// OneRow reports whether a workflow of the policy is the row of that name: it is
+// called so, or takes there what it matches.
+func (s *Set) OneRow(name string) bool { return s.named[name] != byNone }

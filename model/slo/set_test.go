@@ -53,6 +53,9 @@ func TestFind(t *testing.T) {
 	if !set.Names("embed") || set.Names("chat") || set.Names("llama-8b") {
 		t.Error("only embed is called by its name")
 	}
+	if !set.OneRow("embed") || !set.OneRow("chat") || set.OneRow("llama-8b") {
+		t.Error("embed and chat are a row each")
+	}
 	_, a := set.Find(Origin{Workflow: "embed"})
 	if _, b := set.Find(Origin{Workflow: "embed"}); a != b {
 		t.Error("the same workflow is another pointer each time")
@@ -109,6 +112,8 @@ func TestBadPolicies(t *testing.T) {
 		{with(func(w *model.WorkflowSpec) { w.Share = 1 }), `workflow "chat": a share of 1 is promised`},
 		{with(func(w *model.WorkflowSpec) { w.Share = 0 }), "a share of 0 is promised"},
 		{with(func(w *model.WorkflowSpec) { w.PeriodS = 0 }), "the period of its error budget is 0 s"},
+		{with(func(w *model.WorkflowSpec) { w.PeriodS = 1e-6 }), "it must be a second at least"},
+		{with(func(w *model.WorkflowSpec) { w.PeriodS = 1e300 }), "100 years at most"},
 		{with(func(w *model.WorkflowSpec) { w.DeadlineS = -1 }), "the deadline is -1 s"},
 		{with(func(w *model.WorkflowSpec) { w.Objectives[0].MaxS = 0 }), "the bound on ttft is 0 s"},
 		{with(func(w *model.WorkflowSpec) { w.Objectives[0].Metric = "itl" }), `unknown metric "itl", known are [ttft`},
