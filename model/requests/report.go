@@ -23,19 +23,31 @@ func mend(r *model.Request) bool {
 	for _, s := range [...]*model.Stamp{
 		&r.At, &r.Scheduled, &r.Queued, &r.Admitted, &r.ContextDone, &r.FirstToken, &r.FirstAnswer, &r.Completed,
 	} {
-		if *s < 0 || *s > maxStamp {
+		if !possible(*s) {
 			*s, mended = 0, true
 		}
 	}
 	if len(r.RetryOf) > maxID {
 		r.RetryOf, mended = "", true
 	}
-	if r.At == 0 {
-		for _, s := range steps(r) {
-			r.At = max(r.At, s)
+	r.At = saidAt(r)
+	return mended
+}
+
+func possible(s model.Stamp) bool { return s >= 0 && s <= maxStamp }
+
+// saidAt is when a report was true, as far as it says: 0 where it does not.
+func saidAt(r *model.Request) model.Stamp {
+	if r.At != 0 && possible(r.At) {
+		return r.At
+	}
+	at := model.Stamp(0)
+	for _, s := range steps(r) {
+		if possible(s) {
+			at = max(at, s)
 		}
 	}
-	return mended
+	return at
 }
 
 // newer reports whether a says something that was not known when b was said. An

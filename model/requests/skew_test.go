@@ -152,3 +152,22 @@ func TestWhenItEnded(t *testing.T) {
 		}
 	}
 }
+
+// Of a backlog the newest report tells the skew, wherever in the batch it stands:
+// the older ones ended when they say.
+func TestBacklogIsPlacedInThePast(t *testing.T) {
+	tr := New(0)
+	now := model.Instant{Wall: noon, Mono: time.Hour}
+	var b model.Batch
+	for i := range 100 {
+		at := model.StampOf(noon.Add(time.Duration(i-99) * time.Minute))
+		b.Requests = append(b.Requests, model.Request{ID: strconv.Itoa(i), At: at, Phase: model.PhaseDone, Completed: at, Outcome: model.Completed})
+	}
+	i := 0
+	tr.Take(now, &b, func(e Ended) {
+		if want := time.Hour + time.Duration(min(i, 98)-98)*time.Minute; e.At != want { // the second newest counts
+			t.Errorf("request %d ended at %v, want %v", i, e.At, want)
+		}
+		i++
+	})
+}

@@ -65,9 +65,12 @@ func (t *Tracker) Take(at model.Instant, b *model.Batch, ended func(Ended)) {
 	t.now = at
 	t.forget(at)
 	t.interrupted(b)
-	for i := range b.Requests { // all of them first: what was long ago tells nothing of the skew
-		r := &b.Requests[i]
-		t.skew.see(at.Mono, r.At, r.ID)
+	// Before any is placed in time: of a backlog the last report tells the skew,
+	// and those before it are old.
+	for i := range b.Requests {
+		if r := &b.Requests[i]; usable(r.ID) {
+			t.skew.see(at.Mono, saidAt(r), r.ID)
+		}
 	}
 	for i := range b.Requests {
 		t.take(&b.Requests[i], ended)
@@ -125,11 +128,13 @@ func (t *Tracker) interrupted(b *model.Batch) {
 	}
 }
 
+func usable(id string) bool { return id != "" && len(id) <= maxID }
+
 // take takes one report.
 func (t *Tracker) take(from *model.Request, ended func(Ended)) {
 	t.stats.Reports++
 	t.seqs.see(from.Seq)
-	if from.ID == "" || len(from.ID) > maxID {
+	if !usable(from.ID) {
 		t.stats.Refused++
 		return
 	}
