@@ -35,7 +35,11 @@ func (a *account) spent(l *ledger, periodS float64, now time.Duration) slo.Bad {
 		a.ends = a.began + part
 	}
 	present := l.likely.Less(a.from)
-	for ; now >= a.ends && part > 0; a.ends += part {
+	if now-a.ends > budgetParts*part { // time jumped: nothing before is of this period
+		a.parts, a.from, a.began, a.ends = nil, l.likely, now, now+part
+		present = slo.Bad{}
+	}
+	for ; now >= a.ends; a.ends += part {
 		a.parts = append(a.parts, present)
 		a.from, present = l.likely, slo.Bad{}
 		if len(a.parts) > budgetParts {
@@ -62,7 +66,7 @@ func (w *workflow) budget(l *ledger, spec *model.WorkflowSpec, s slo.Span, now, 
 	}
 	spent := l.account.spent(l, spec.PeriodS, now)
 	rate := func(window time.Duration) model.Reading {
-		likely := l.likelyIn(max(window, 2*every))
+		likely := likelyNow(l, s.Exact, max(window, 2*every))
 		if likely.N == 0 {
 			return model.Missing(model.NoTraffic)
 		}
@@ -75,10 +79,20 @@ func (w *workflow) budget(l *ledger, spec *model.WorkflowSpec, s slo.Span, now, 
 		Allowed: model.Of(b.Allowed()), Bad: model.Of(spent.Bad),
 	}
 	v.ExhaustedIn = b.ExhaustedIn(v.Burn.M5)
-	if likely := l.likelyIn(burnMain); likely.N < slo.Few {
+	if likely := likelyNow(l, s.Exact, burnMain); likely.N < slo.Few {
 		v.Text = likely.In(burnMain)
 	}
 	return v
+}
+
+// likelyNow is what was likely bad over the newest stretch of about w. Reports that
+// came late are of another time.
+func likelyNow(l *ledger, exact bool, w time.Duration) slo.Bad {
+	if !exact {
+		return l.likelyIn(w)
+	}
+	c, _ := l.since(w)
+	return judgedSingly(&c)
 }
 
 func boundsTTFT(spec *model.WorkflowSpec) bool {
@@ -110,11 +124,14 @@ func (w *workflow) surelyBad(l *ledger, spec *model.WorkflowSpec, s slo.Span, wi
 
 // deadline is the job of a workflow that must be done by a time: it begins with
 // the first request after there was none, and ends when there is none again.
-func (w *workflow) deadline(v *model.WorkflowView, spec *model.WorkflowSpec) *model.DeadlineView {
+func (w *workflow) deadline(v *model.WorkflowView, l *ledger, spec *model.WorkflowSpec) *model.DeadlineView {
 	if spec.DeadlineS == 0 {
 		return nil
 	}
 	left := v.Requests.Running.Plus(v.Requests.Waiting)
+	if left.Value == 0 && v.Phases != nil && v.Phases.Unknown.Value > 0 {
+		left = model.Reading{} // they may be running or done: silence ends no job
+	}
 	switch {
 	case left.OK() && left.Value == 0:
 		w.job = model.Instant{}
@@ -125,7 +142,21 @@ func (w *workflow) deadline(v *model.WorkflowView, spec *model.WorkflowSpec) *mo
 	if w.job.IsZero() {
 		return d
 	}
-	d.LeftS = model.Of(spec.DeadlineS - w.now.Sub(w.job).Seconds())
+	gone := w.now.Sub(w.job)
+	d.LeftS = model.Of(spec.DeadlineS - gone.Seconds())
+	d.PerSecond = pace(l, gone, d.LeftS.Value <= 0)
 	d.NeedsS, d.Verdict = slo.Deadline(left, d.PerSecond, d.LeftS)
 	return d
+}
+
+// pace is how many requests of a job end a second: of all of it so far, or of its
+// last half hour. A job of long requests has none to show at its beginning, which
+// tells nothing until it is over.
+func pace(l *ledger, gone time.Duration, over bool) model.Reading {
+	c, elapsed := l.all(min(gone, burnSlow))
+	n := max(c.Finished, endsIn(&c))
+	if elapsed <= 0 || n == 0 && gone < burnSlow && !over {
+		return model.Reading{}
+	}
+	return model.Of(n / elapsed.Seconds())
 }

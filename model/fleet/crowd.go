@@ -18,7 +18,8 @@ import (
 // together: of each series only what it showed last is kept, and what it gained
 // goes into one common series. Totals stay exact.
 const (
-	// crowdRows is how many names of a crowd have a row of their own.
+	// crowdRows is how many names of a crowd have a row of their own; more only
+	// where the operator promised more of them something.
 	crowdRows = 20
 	// chooseEvery is how often, in pages, it is asked again who they are.
 	chooseEvery = 32
@@ -89,7 +90,10 @@ func busiest(traffic map[string]float64) map[string]bool {
 		return cmp.Or(cmp.Compare(traffic[b], traffic[a]), strings.Compare(a, b))
 	})
 	named := make(map[string]bool, crowdRows)
-	for _, name := range names[:crowdRows] {
+	for i, name := range names {
+		if i >= crowdRows && !math.IsInf(traffic[name], 1) || i >= maxWorkflows {
+			break
+		}
 		named[name] = true
 	}
 	return named
@@ -122,7 +126,7 @@ func (c *crowd) note() string {
 	if c.named == nil {
 		return ""
 	}
-	return fmt.Sprintf("%d workflows: grouped, the %d busiest have a row each", c.names, crowdRows)
+	return fmt.Sprintf("%d workflows: grouped, the %d busiest have a row each", c.names, len(c.named))
 }
 
 // poolFor is the common series of those that count for one workflow and differ

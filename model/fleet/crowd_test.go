@@ -3,6 +3,7 @@ package fleet
 import (
 	"fmt"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -120,5 +121,64 @@ func TestCrowdMemberRestarts(t *testing.T) {
 	})...)
 	if w := workflowNamed(t, f, OtherWorkflow); w.TTFT.N != 3 {
 		t.Errorf("%v requests", w.TTFT.N)
+	}
+}
+
+// However many names a reporter makes up first, what the operator promised by
+// name has its row and its alerts.
+func TestPromiseIsNotCrowdedOut(t *testing.T) {
+	policy := chatPolicy(0.95, ttftHalf)
+	policy.KeepOthers = true
+	b := promised(t, time.Second, policy, "a")
+	var noise []model.Request
+	for i := range maxWorkflows + 50 {
+		r := b.done(fmt.Sprint("noise", i), 0.1, 1, 10)
+		r.Workflow = r.ID
+		noise = append(noise, r)
+	}
+	b.report(noise...)
+	b.tick()
+	b.pass(b.every)
+	f := b.requests("bad", 2*time.Minute, func(r *model.Request) { r.FirstToken = r.Completed })
+	workflowNamed(t, f, "chat")
+	if a, _ := alertNamed(f, "slo-burn"); a.State != model.AlertFiring || a.Workflow != "chat" {
+		t.Errorf("%+v", a)
+	}
+	if len(f.Workflows) != maxWorkflows+2 {
+		t.Errorf("%d rows", len(f.Workflows))
+	}
+}
+
+// Of a page that names too many workflows all that were promised something have
+// a row, also where they are more than the busiest that would have one.
+func TestPromisesOfACrowd(t *testing.T) {
+	var policy model.Policy
+	name := func(i int) string { return fmt.Sprintf("w%03d", i) }
+	for i := range 2 * crowdRows {
+		policy.Workflows = append(policy.Workflows, model.WorkflowSpec{Name: name(300 + i), Share: 0.95, PeriodS: 3600, Objectives: []model.Objective{ttftHalf}})
+	}
+	b := promised(t, 5*time.Second, policy, "a")
+	var f *model.Frame
+	for n := range 40 {
+		var page []model.Sample
+		for i := range 300 + 2*crowdRows {
+			c, h := counter(model.Finished, float64(50*n)), histogram(model.TTFT, []float64{0.5, 1}, []float64{0, 0, float64(50 * n)}, float64(50*n))
+			c.Labels = model.Labels(model.LabelWorkflow, name(i))
+			h.Labels = c.Labels
+			page = append(page, c, h)
+		}
+		f = b.round(page...)
+	}
+	pages := 0
+	for _, a := range f.Alerts {
+		if a.Severity == model.Page && a.State == model.AlertFiring {
+			pages++
+		}
+	}
+	if pages != 2*crowdRows {
+		t.Errorf("%d of %d pages, %d rows", pages, 2*crowdRows, len(f.Workflows))
+	}
+	if notes := fmt.Sprint(f.Targets[0].Notes); !strings.Contains(notes, "340 workflows: grouped, the 40 busiest have a row each") {
+		t.Errorf("notes %s", notes)
 	}
 }

@@ -48,6 +48,10 @@ func Reach(targets int) time.Duration {
 // must not cost memory for ever. What does not fit is summed as OtherWorkflow.
 const maxWorkflows = 200
 
+// maxPromised bounds all rows. Those that the operator named come on top of the
+// others.
+const maxPromised = 1000
+
 // OtherWorkflow is the row that sums the workflows beyond the limit.
 const OtherWorkflow = "(other)" // no model is called that
 
@@ -157,6 +161,12 @@ func (f *Fleet) onBatch(at model.Instant, b *model.Batch) {
 	f.onRequests(at, t, b)
 }
 
+// keepReports is how long a workflow that only reports named is kept after the
+// last one: until what fires of it may be resolved for want of requests.
+func (f *Fleet) keepReports() time.Duration {
+	return max(forgetEvents, seconds(f.policy.IdleClearS)+2*keepFiring)
+}
+
 // flowOf is the workflow that takes what comes from an origin, until there are
 // too many.
 func (f *Fleet) flowOf(o slo.Origin) *workflow {
@@ -180,15 +190,25 @@ func (f *Fleet) flowNamed(o slo.Origin) *workflow {
 	if w := f.flows[name]; w != nil {
 		return w
 	}
-	if len(f.flows) >= maxWorkflows {
+	// What was promised by name has a row however many others came first.
+	if len(f.flows) >= maxWorkflows && !(f.promise.OneRow(name) && len(f.flows) < maxPromised) {
 		name, spec = OtherWorkflow, slo.Assumed()
 		if w := f.flows[name]; w != nil {
 			return w
 		}
 	}
-	w := newWorkflow(name, spec, len(f.flows), f.now)
+	w := newWorkflow(name, spec, len(f.flows), f.now, f.keepReports())
 	f.flows[name] = w
 	return w
+}
+
+// flowIf is flowOf without making one: nil where there is none.
+func (f *Fleet) flowIf(o slo.Origin) *workflow {
+	if w := f.found[o]; w != nil {
+		return w
+	}
+	name, _ := f.promise.Find(o)
+	return first(f.flows[name], f.flows[OtherWorkflow])
 }
 
 func (f *Fleet) mark(t *target, e model.Event) {
@@ -252,7 +272,7 @@ func (f *Fleet) covered() model.Reading {
 // forgetFlows drops workflows that no target carries any more.
 func (f *Fleet) forgetFlows(at model.Instant) {
 	for name, w := range f.flows {
-		if len(w.targets) == 0 && !w.events.within(at.Mono, forgetEvents) {
+		if len(w.targets) == 0 && !w.events.recent(at.Mono) {
 			delete(f.flows, name)
 			clear(f.found)
 		}

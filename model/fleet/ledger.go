@@ -20,13 +20,18 @@ const (
 // ledger is the past of a workflow in counts: what its promises are judged by
 // over minutes and hours. It never falls, whatever restarts.
 type ledger struct {
-	total  slo.Counts
-	ring   *series.Ring
-	row    [ledgerWidth]float64
-	blocks []slo.Counts // of blockSpan each, oldest first; the last one is complete
-	made   int          // blocks completed so far
-	from   slo.Counts   // total when the present block began
-	ends   time.Duration
+	total slo.Counts
+	// aside is what of the total is no news, because it happened while a server
+	// warmed up or while nobody looked. It spends the error budget like the rest,
+	// and says nothing of how things are now: alerts are about that.
+	aside slo.Counts
+	ring  *series.Ring
+	row   [ledgerWidth]float64
+
+	blocks          []slo.Counts // news of blockSpan each, oldest first; the last one is complete
+	made            int          // blocks completed so far
+	from, fromAside slo.Counts   // total and aside when the present block began
+	ends            time.Duration
 
 	// closed is what was likely bad in the blocks so far, and likely the same with
 	// the present one. Histograms do not tell what was met together; they allow the
@@ -38,8 +43,13 @@ type ledger struct {
 	account account
 }
 
-// ledgerWidth is the counts, and what was likely bad.
-const ledgerWidth = slo.Width + 2
+// The row of a ledger: the total, what was likely bad, and what of the total is
+// no news.
+const (
+	atLikely    = slo.Width
+	atAside     = atLikely + 2
+	ledgerWidth = atAside + slo.Width
+)
 
 // newLedger is a ledger that begins at zero now: whatever comes in counts.
 func newLedger(now time.Duration) ledger {
@@ -67,27 +77,39 @@ func (l *ledger) note(at time.Duration, of judge) {
 	}
 	present := l.total.Since(&l.from)
 	l.likely = l.closed.Plus(of(&present))
-	l.total.Row(l.row[:slo.Width])
-	l.row[slo.Width], l.row[slo.Width+1] = l.likely.N, l.likely.Bad
+	l.total.Row(l.row[:atLikely])
+	l.row[atLikely], l.row[atLikely+1] = l.likely.N, l.likely.Bad
+	l.aside.Row(l.row[atAside:])
 	l.ring.Push(at, l.row[:])
 }
 
-// close ends the present block and begins another.
+// close ends the present block, begins another, and returns what was news in it.
 func (l *ledger) close(of judge) slo.Counts {
-	block := l.total.Since(&l.from)
-	l.from = l.total
+	block, aside := l.total.Since(&l.from), l.aside.Since(&l.fromAside)
+	l.from, l.fromAside = l.total, l.aside
 	l.closed = l.closed.Plus(of(&block))
-	return block
+	return block.Since(&aside)
 }
 
-// since is what was counted over the newest stretch of about w, and its length.
+// all is what was counted over the newest stretch of about w, and its length.
+func (l *ledger) all(w time.Duration) (slo.Counts, time.Duration) {
+	var gained [ledgerWidth]float64
+	elapsed, ok := l.ring.Delta(w, gained[:])
+	if !ok {
+		return slo.Counts{}, 0
+	}
+	return slo.FromRow(gained[:atLikely]), elapsed
+}
+
+// since is what of it was news.
 func (l *ledger) since(w time.Duration) (slo.Counts, time.Duration) {
 	var gained [ledgerWidth]float64
 	elapsed, ok := l.ring.Delta(w, gained[:])
 	if !ok {
 		return slo.Counts{}, 0
 	}
-	return slo.FromRow(gained[:slo.Width]), elapsed
+	c, aside := slo.FromRow(gained[:atLikely]), slo.FromRow(gained[atAside:])
+	return c.Since(&aside), elapsed
 }
 
 // likelyIn is what was likely bad over the newest stretch of about w.
@@ -96,8 +118,8 @@ func (l *ledger) likelyIn(w time.Duration) slo.Bad {
 	if _, ok := l.ring.Delta(w, gained[:]); !ok {
 		return slo.Bad{}
 	}
-	n := gained[slo.Width]
-	return slo.Bad{N: n, Bad: min(n, max(0, gained[slo.Width+1]))} // a block is guessed anew until it is complete
+	n := gained[atLikely]
+	return slo.Bad{N: n, Bad: min(n, max(0, gained[atLikely+1]))} // a block is guessed anew until it is complete
 }
 
 // recent is the newest n blocks that ended at least skip blocks ago, fewer where

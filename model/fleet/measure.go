@@ -224,7 +224,7 @@ func (t *target) join(now time.Duration) {
 			w.join(t, ty)
 		}
 	}
-	t.reports = slices.DeleteFunc(t.reports, func(w *workflow) bool { return !w.events.within(now, forgetEvents) })
+	t.reports = slices.DeleteFunc(t.reports, func(w *workflow) bool { return !w.events.recent(now) })
 	for _, w := range t.reports {
 		w.carry(t)
 	}

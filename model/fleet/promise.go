@@ -16,7 +16,7 @@ import (
 // reported one by one: what clients felt, and exact. Once the reports stop,
 // histograms take over where there are any.
 func (w *workflow) byRequests(now time.Duration) bool {
-	return w.events.within(now, forgetEvents) && (w.reporting > 0 || w.engines.read+w.edge.read == 0)
+	return w.events.recent(now) && (w.reporting > 0 || w.engines.read+w.edge.read == 0)
 }
 
 // ledgerOf is the past that the workflow is judged by.
@@ -165,7 +165,7 @@ func (w *workflow) began(ty *tally, window, every time.Duration) *slo.Term {
 	s := w.front()
 	whole := s.ledger.ring.Len() > 0 && !s.midway
 	reach := window + longest + 2*every
-	c, elapsed := s.ledger.since(reach)
+	c, elapsed := s.ledger.all(reach)
 	if elapsed < reach-every && !whole {
 		return nil
 	}
@@ -228,7 +228,7 @@ func (w *workflow) promise(v *model.WorkflowView, s slo.Span, now time.Duration,
 	}
 	v.Goodput = &g
 	v.Budget = w.budget(l, spec, s, now, every)
-	v.Deadline = w.deadline(v, spec)
+	v.Deadline = w.deadline(v, l, spec)
 }
 
 // missedAlone says that one bound for itself was kept by too few: of those that

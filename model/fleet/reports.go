@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// forgetEvents is how long a workflow that only reports named is kept.
+	// forgetEvents is how long a workflow that only reports named is kept at least.
 	forgetEvents = MaxWindow
 	// maxCauses bounds the reasons that one stretch tells apart.
 	maxCauses = 32
@@ -26,7 +26,8 @@ const (
 // in blocks by the time at which the requests ended.
 type reports struct {
 	ledger ledger
-	blocks []*reported // oldest first
+	keep   time.Duration // how long after the last one they count
+	blocks []*reported   // oldest first
 	last   time.Duration
 	any    bool
 	flight model.Phases
@@ -60,8 +61,8 @@ type sendings struct {
 	behind                 model.Reading // of the request planned last
 }
 
-// within reports whether a report came in the last d.
-func (r *reports) within(now, d time.Duration) bool { return r.any && now-r.last <= d }
+// recent reports whether any came lately.
+func (r *reports) recent(now time.Duration) bool { return r.any && now-r.last <= r.keep }
 
 // onRequests takes the reports of a batch.
 func (f *Fleet) onRequests(at model.Instant, t *target, b *model.Batch) {
@@ -74,12 +75,32 @@ func (f *Fleet) onRequests(at model.Instant, t *target, b *model.Batch) {
 	t.follows.Take(at, b, func(e requests.Ended) {
 		w := f.flowOf(originOf(e.Request, t))
 		t.carries(w)
-		w.ended(&e, f.started.Mono, at.Mono, &t.users)
+		w.ended(&e, f.whenSaid(at.Mono, e.At), at.Mono, &t.users)
 	})
 	for i := range b.Requests {
 		w := f.flowOf(originOf(&b.Requests[i], t))
 		t.carries(w)
 		w.events.last, w.events.any = at.Mono, true
+	}
+}
+
+// said is what the end of a request is when it is reported.
+type said uint8
+
+const (
+	news    said = iota
+	late         // it was held up for minutes: it spends the budget and pages nobody
+	longAgo      // it was over before anybody looked
+)
+
+func (f *Fleet) whenSaid(now, ended time.Duration) said {
+	switch {
+	case ended < f.started.Mono:
+		return longAgo
+	case now-ended > max(burnMain, 3*f.every):
+		return late
+	default:
+		return news
 	}
 }
 
@@ -112,11 +133,14 @@ func (f *Fleet) inFlight(at model.Instant) {
 			continue
 		}
 		t.follows.Each(at, func(r *model.Request, unknown bool) {
-			e := &f.flowOf(originOf(r, t)).events
-			n := e.phase(r.Phase, unknown)
+			w := f.flowIf(originOf(r, t))
+			if w == nil {
+				return
+			}
+			n := w.events.phase(r.Phase, unknown)
 			*n = model.Of(n.Value + 1)
 			if t.follows.When(r.Queued) >= from {
-				e.came++
+				w.events.came++
 			}
 		})
 	}
@@ -148,14 +172,17 @@ func (r *reports) phase(p model.Phase, unknown bool) *model.Reading {
 
 // ended counts a request that came to its end. What ended before anybody looked
 // is history: shown where a window reaches back to it, and no news.
-func (w *workflow) ended(e *requests.Ended, began, now time.Duration, users *users) {
+func (w *workflow) ended(e *requests.Ended, as said, now time.Duration, users *users) {
 	r := &w.events
 	r.last, r.any, r.sumNew = now, true, true
 	one := &reported{}
 	j := one.add(w.spec, e)
 	earlier, retracts := users.count(&one.counts, e, j)
-	if e.At >= began {
+	if as != longAgo {
 		r.ledger.total.Add(&one.counts)
+	}
+	if as == late {
+		r.ledger.aside.Add(&one.counts)
 	}
 	r.put(e.At, now, one)
 	r.put(e.Began(), now, &reported{counts: slo.Counts{Started: 1}})

@@ -157,7 +157,7 @@ func (f *Fleet) judgeWorkflow(fr *model.Frame, w *workflow, v *model.WorkflowVie
 		return
 	}
 	seen := []alert.Observation{f.throttling(w, exact), f.late(w, v)}
-	if wait := w.grace(f.policy.GraceS, fr.At); wait != "" {
+	if wait := w.grace(exact, fr.At); wait != "" {
 		seen = append(seen, alert.Observation{Rule: ranked(burnRule, w.spec), Text: wait})
 	} else {
 		seen = append(seen, f.burning(w, v, exact, burnRule), f.burning(w, v, exact, slowBurnRule), f.predicted(w, v), f.changed(w, exact))
@@ -218,10 +218,19 @@ func (f *Fleet) burning(w *workflow, v *model.WorkflowView, exact bool, rule ale
 		}
 	}
 	o.Value = burnOf(v).M5
-	if w.idle(l, f.policy.IdleClearS, f.every) {
+	if w.idle(l, exact, f.policy.IdleClearS, f.every) || w.frontLost(exact) {
 		o.Truth = alert.CannotTell
 	}
 	return o
+}
+
+// frontLost reports whether who stands nearest to the users has fallen silent, so
+// that others speak in its place: what they see may be bad, and is no recovery.
+func (w *workflow) frontLost(exact bool) bool {
+	if exact {
+		return false
+	}
+	return w.carried > w.reporting || w.edge.read > 0 && w.edge.fresh == 0 && w.front() == &w.engines
 }
 
 // ranked is a rule as loud as the promise it watches: an assumed one never pages.
@@ -232,14 +241,28 @@ func ranked(rule alert.Rule, spec *model.WorkflowSpec) alert.Rule {
 	return rule
 }
 
-// grace says why latency alerts wait: a server that has just started is slow.
-func (w *workflow) grace(forS float64, at model.Instant) string {
+// grace says why latency alerts wait, "" where they do not: a server that has just
+// started is slow. While others serve as well, they are judged without it; reports
+// do not tell whose requests were slow, so there the others must be most.
+func (w *workflow) grace(exact bool, at model.Instant) string {
+	var last *target
+	cold, fresh := 0, 0
 	for _, t := range w.targets {
-		if left := forS - at.Sub(t.restartedAt).Seconds(); !t.restartedAt.IsZero() && left > 0 {
-			return fmt.Sprintf("waits for another %s: %s has restarted", unit.Duration(left), t.spec.Name)
+		if !t.fresh() {
+			continue
+		}
+		fresh++
+		if !t.cold(at) {
+			continue
+		}
+		if cold++; last == nil || t.coldUntil > last.coldUntil {
+			last = t
 		}
 	}
-	return ""
+	if cold == 0 || cold < fresh && !(exact && 2*cold >= fresh) {
+		return ""
+	}
+	return fmt.Sprintf("waits for another %s: %s has restarted", unit.Duration((last.coldUntil - at.Mono).Seconds()), last.spec.Name)
 }
 
 // predicted: a request that arrives now will wait for longer than its objective,
@@ -269,7 +292,7 @@ func missedTTFT(v *model.WorkflowView) bool {
 // waitNow is Little's estimate of the wait of a request that arrives now:
 // waiting requests over first tokens a second.
 func (w *workflow) waitNow(v *model.WorkflowView) model.Reading {
-	c, elapsed := w.back().ledger.since(waitWindow)
+	c, elapsed := w.back().ledger.all(waitWindow)
 	if elapsed <= 0 || !v.Requests.Waiting.OK() || w.back().read == 0 {
 		return model.Reading{}
 	}
@@ -280,7 +303,7 @@ func (w *workflow) waitNow(v *model.WorkflowView) model.Reading {
 // queue goes on growing as it does: unknown where it does not.
 func (w *workflow) breachIn(v *model.WorkflowView) model.Reading {
 	limit := w.limitOf(model.TTFT)
-	c, elapsed := w.back().ledger.since(waitWindow)
+	c, elapsed := w.back().ledger.all(waitWindow)
 	if s := elapsed.Seconds(); s > 0 && w.back().read > 0 && v.Requests.Waiting.Value >= fewWaiting && !math.IsInf(limit, 1) {
 		arrivals := (c.Finished + c.Failed + c.Cancelled + c.Grown + c.Queued) / s
 		return slo.TimeToBreach(v.Requests.Waiting.Value, arrivals, c.Term(model.MetricTTFT).N/s, limit)
@@ -296,11 +319,11 @@ func (f *Fleet) throttling(w *workflow, exact bool) alert.Observation {
 		return o
 	}
 	c, _ := w.events.ledger.since(burnMain)
-	o.Truth = alert.No
 	ended := c.Ended()
-	if ended == 0 {
-		return o
+	if ended == 0 || w.idle(&w.events.ledger, exact, f.policy.IdleClearS, f.every) {
+		return o // silence is not recovery
 	}
+	o.Truth = alert.No
 	o.Value = model.Of(c.Throttled / ended)
 	if c.Throttled >= fewThrottled && o.Value.Value >= throttledFrom {
 		o.Truth = alert.Yes
@@ -318,22 +341,41 @@ func (f *Fleet) late(w *workflow, v *model.WorkflowView) alert.Observation {
 	}
 	o.Truth, o.Value = alert.No, d.NeedsS
 	if d.Verdict == model.Missed {
-		o.Truth = alert.Yes
-		o.Text = fmt.Sprintf("%s requests are left and need %s, the deadline is in %s",
-			whole(d.Remaining), unit.Reading(d.NeedsS, unit.Duration), unit.Reading(d.LeftS, unit.Duration))
+		o.Truth, o.Text = alert.Yes, lateText(d)
 	}
 	return o
 }
 
-// idle reports whether no request has ended of late: then nothing can be said,
-// and what fires goes on. A chosen time without any is an end too.
-func (w *workflow) idle(l *ledger, clearS float64, every time.Duration) bool {
-	none := func(d time.Duration) bool {
-		c, _ := l.since(d)
-		return c.Finished+c.Failed+c.Cancelled == 0
+func lateText(d *model.DeadlineView) string {
+	left := whole(d.Remaining)
+	switch {
+	case d.LeftS.Value <= 0:
+		return fmt.Sprintf("%s requests are left, the deadline was %s ago", left, unit.Duration(-d.LeftS.Value))
+	case !d.NeedsS.OK():
+		return fmt.Sprintf("%s requests are left and none ends, the deadline is in %s", left, unit.Duration(d.LeftS.Value))
+	default:
+		return fmt.Sprintf("%s requests are left and need %s, the deadline is in %s", left, unit.Duration(d.NeedsS.Value), unit.Duration(d.LeftS.Value))
 	}
-	if clearS > 0 && none(seconds(clearS)) {
-		return false
+}
+
+// idle reports whether no request of late could be judged: then nothing can be
+// said, and what fires goes on. Clients that left are no sign that all is well. A
+// chosen time without any request is an end too.
+func (w *workflow) idle(l *ledger, exact bool, clearS float64, every time.Duration) bool {
+	if clearS > 0 {
+		if c, _ := l.since(seconds(clearS)); c.Ended()+endsIn(&c) == 0 {
+			return false
+		}
 	}
-	return none(max(idleAfter, 2*every))
+	c, _ := l.since(max(idleAfter, 2*every))
+	if exact {
+		return c.Good+c.Bad == 0
+	}
+	return c.Finished+c.Failed == 0 && (c.Cancelled > 0 || endsIn(&c) == 0)
+}
+
+// endsIn is how many requests ended by what is measured at their end: some servers
+// count nothing else.
+func endsIn(c *slo.Counts) float64 {
+	return max(c.Term(model.MetricE2E).N, c.Term(model.MetricTPOT).N)
 }

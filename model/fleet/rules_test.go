@@ -419,3 +419,43 @@ func TestAcknowledge(t *testing.T) {
 		t.Errorf("%+v", a)
 	}
 }
+
+// A batch of answers ends that take longer than the windows, and one new request
+// is slow to begin: of the twelve that ended none was, and one is no page.
+func TestOneSlowFirstTokenIsNoPage(t *testing.T) {
+	b := promised(t, 5*time.Second, chatPolicy(0.95, ttftHalf), "a")
+	var began, fine, ended float64
+	serve := func(d time.Duration) (f *model.Frame) {
+		for range int(d / b.every) {
+			f = b.round(
+				histogram(model.TTFT, []float64{0.5, 5}, []float64{fine, began, began}, began), counter(model.Finished, ended),
+				gauge(model.Running, began-ended), gauge(model.Waiting, 0), counter(model.OutputTokens, 100*b.at.Mono.Seconds()),
+			)
+		}
+		return f
+	}
+	serve(time.Minute)
+	began, fine = 12, 12
+	serve(5 * time.Minute)
+	ended = 6
+	serve(b.every)
+	ended, began = 12, 13
+	f := serve(b.every)
+	if _, found := alertNamed(f, "slo-burn"); found || workflowNamed(t, f, "chat").Goodput.Share.Hi.Value < 11.0/12 {
+		t.Errorf("%+v, %+v", f.Alerts, workflowNamed(t, f, "chat").Goodput.Share)
+	}
+}
+
+// A short budget costs no time when a clock jumps by a century.
+func TestShortPeriodAndLongJump(t *testing.T) {
+	policy := chatPolicy(0.95, ttftHalf)
+	policy.Workflows[0].PeriodS = 30
+	b := promised(t, 5*time.Second, policy, "a")
+	s := &serving{}
+	b.run(s, time.Minute, 5, 5)
+	b.pass(100 * 366 * 24 * time.Hour)
+	budget := workflowNamed(t, b.run(s, time.Minute, 10, 0), "chat").Budget
+	if budget.ObservedS > 60 || budget.Remaining.Value != 1 {
+		t.Errorf("%+v", budget)
+	}
+}

@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"fmt"
-	"slices"
 
 	"slotop/model"
 	"slotop/model/alert"
@@ -23,7 +22,7 @@ type steady struct {
 	blocks   int // how many the ledger had made when it was looked at last
 	baseline [len(slo.Counts{}.Terms)][]slo.Block
 	moved    [len(slo.Counts{}.Terms)]bool
-	ratio    [len(slo.Counts{}.Terms)]float64
+	ratio    [len(slo.Counts{}.Terms)]float64 // 0: nothing recent is known
 }
 
 // look compares once for each new block. A baseline does not move on while its
@@ -38,9 +37,40 @@ func (s *steady) look(l *ledger) {
 		if !s.moved[i] {
 			s.baseline[i] = termBlocks(before, m)
 		}
-		ratio, _, changed := slo.Changed(termBlocks(recent, m), s.baseline[i], slo.Latency)
-		s.moved[i], s.ratio[i] = changed && ratio > 1, ratio
+		now := termBlocks(recent, m)
+		ratio, _, changed := slo.Changed(now, s.baseline[i], slo.Latency)
+		if ratio == 0 && s.moved[i] { // too few to find a change by, enough to find its end
+			ratio = meanOf(now) / meanOf(s.baseline[i])
+			changed = ratio == 0 || ratio >= stillMoved
+		}
+		s.moved[i], s.ratio[i] = changed && (ratio == 0 || ratio > 1), ratio
 	}
+}
+
+// stillMoved is how far above its baseline a latency that rose must come down.
+const stillMoved = 1.3
+
+// meanOf is the mean over blocks, 0 where they hold nothing.
+func meanOf(blocks []slo.Block) float64 {
+	var n, sum float64
+	for _, b := range blocks {
+		n, sum = n+b.N, sum+b.Sum
+	}
+	if n == 0 {
+		return 0
+	}
+	return sum / n
+}
+
+// worst is the latency that moved furthest, -1 where none did.
+func (s *steady) worst() int {
+	worst := -1
+	for i, moved := range s.moved {
+		if moved && (worst < 0 || s.ratio[i] > s.ratio[worst]) {
+			worst = i
+		}
+	}
+	return worst
 }
 
 // changed says that a latency of a workflow nobody promised anything for has
@@ -51,8 +81,12 @@ func (f *Fleet) changed(w *workflow, exact bool) alert.Observation {
 	}
 	o := alert.Observation{Rule: changedRule, Truth: alert.No}
 	w.steady.look(w.ledgerOf(exact))
-	i := slices.Index(w.steady.moved[:], true)
-	if i < 0 {
+	i := w.steady.worst()
+	switch {
+	case i < 0:
+		return o
+	case w.steady.ratio[i] == 0: // silence is not recovery
+		o.Truth = alert.CannotTell
 		return o
 	}
 	o.Truth, o.Value = alert.Yes, model.Of(w.steady.ratio[i])

@@ -25,6 +25,7 @@ type target struct {
 	fault                      *model.Fault
 	lastPoll, lastGood         model.Instant
 	restartedAt                model.Instant
+	coldUntil                  time.Duration // it warms up after a restart
 	took                       time.Duration
 	badLines, refused          int
 	firstBad                   string
@@ -90,6 +91,7 @@ func (t *target) take(at model.Instant, b *model.Batch, f *Fleet) bool {
 	t.polls++
 	t.good++
 	t.failedInRow, t.fault = 0, nil
+	unseen := at.Sub(t.lastGood)
 	t.lastPoll, t.lastGood, t.took = at, at, b.Took
 	t.badLines, t.firstBad = b.BadLines, b.FirstBad
 	t.dirty = true
@@ -115,13 +117,24 @@ func (t *target) take(at model.Instant, b *model.Batch, f *Fleet) bool {
 	if t.good == 1 {
 		t.busyAt1 = t.busy()
 	}
-	t.tellLedgers(born)
 	if restarted {
-		t.restarts++
-		t.restartedAt = at
+		t.restart(at, seconds(f.policy.GraceS))
 	}
+	t.tellLedgers(born, unseen <= max(burnFast, 3*f.every) && !t.cold(at))
 	return restarted
 }
+
+// restart notes a restart. A server that has just started is slow for a while; one
+// that starts again within that while does not warm up, it is broken.
+func (t *target) restart(at model.Instant, grace time.Duration) {
+	if t.restartedAt.IsZero() || at.Sub(t.restartedAt) >= grace {
+		t.coldUntil = at.Mono + grace
+	}
+	t.restarts++
+	t.restartedAt = at
+}
+
+func (t *target) cold(at model.Instant) bool { return at.Mono < t.coldUntil }
 
 // group looks whether the page names too many workflows, and reports whether
 // others have rows than before.

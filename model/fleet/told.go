@@ -11,8 +11,9 @@ import (
 // tellLedgers adds what this page counted since the last one to the ledgers of
 // the workflows: counts against the bounds that were promised, which need no
 // buckets and so can be kept for hours. The first sight of a series is its
-// beginning, not an increase, unless it was born on this page.
-func (t *target) tellLedgers(born bool) {
+// beginning, not an increase, unless it was born on this page. News says that the
+// page is of now: see ledger.put.
+func (t *target) tellLedgers(born, news bool) {
 	total := t.counters.Total()
 	for _, sl := range t.cols.slots {
 		if sl.flow == nil || sl.seen != t.good || sl.kind == model.Gauge && !isLevel(sl.key.signal) {
@@ -32,7 +33,11 @@ func (t *target) tellLedgers(born bool) {
 			}
 		}
 		sl.told, sl.known = now, true
-		sl.flow.sideOf(t).ledger.gain(sl, gained)
+		l := &sl.flow.sideOf(t).ledger
+		gain(&l.total, sl, gained)
+		if !news {
+			gain(&l.aside, sl, gained)
+		}
 	}
 }
 
@@ -96,9 +101,8 @@ func (w *workflow) limitOf(s model.Signal) float64 {
 	return math.Inf(1)
 }
 
-// gain adds a slot's increase.
-func (l *ledger) gain(sl *slot, by [4]float64) {
-	c := &l.total
+// gain adds a slot's increase to counts.
+func gain(c *slo.Counts, sl *slot, by [4]float64) {
 	switch model.Signals[sl.signal].Signal {
 	case model.Started:
 		c.Started += by[0]

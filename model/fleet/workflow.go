@@ -24,7 +24,8 @@ type workflow struct {
 	targets []*target
 	fresh   int
 
-	reporting int           // fresh targets that report requests of it
+	carried   int           // targets that report requests of it
+	reporting int           // fresh ones of them
 	job       model.Instant // when the deadline's job began; zero without one
 	now       model.Instant
 	steady    steady
@@ -60,17 +61,17 @@ func silent(c model.Condition) bool {
 	return c == model.IsDown || c == model.IsStale || c == model.IsStarting
 }
 
-func newWorkflow(name string, spec *model.WorkflowSpec, rank int, now time.Duration) *workflow {
+func newWorkflow(name string, spec *model.WorkflowSpec, rank int, now, keep time.Duration) *workflow {
 	return &workflow{
 		name: name, spec: spec, history: newHistory(rank),
-		engines: newSide(now), edge: newSide(now), events: reports{ledger: newLedger(now)},
+		engines: newSide(now), edge: newSide(now), events: reports{ledger: newLedger(now), keep: keep},
 	}
 }
 
 func (w *workflow) begin() {
 	w.engines.begin()
 	w.edge.begin()
-	w.targets, w.fresh, w.reporting = w.targets[:0], 0, 0
+	w.targets, w.fresh, w.carried, w.reporting = w.targets[:0], 0, 0, 0
 }
 
 // join adds a target's share.
@@ -84,6 +85,7 @@ func (w *workflow) join(t *target, ty *tally) {
 
 // carry adds a target that reports requests of the workflow.
 func (w *workflow) carry(t *target) {
+	w.carried++
 	if t.fresh() {
 		w.reporting++
 	}
