@@ -161,7 +161,7 @@ func (r *fileRule) check(at *placer, n *yaml.Node) error {
 		errs = append(errs, at.at(n, "rule %q has no signal: write one of %s", r.Name, strings.Join(known, ", ")))
 	case !slices.Contains(known, r.Signal):
 		errs = append(errs, at.at(child(n, "signal"), "no signal is called %q%s (known: %s)",
-			r.Signal, didYouMean(nearest(r.Signal, known)), strings.Join(known, ", ")))
+			r.Signal, didYouMean(r.Signal, known), strings.Join(known, ", ")))
 	}
 	switch {
 	case r.Over == nil && r.Under == nil:

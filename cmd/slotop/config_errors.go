@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 
+	"slotop/model/spell"
+
 	"go.yaml.in/yaml/v4"
 )
 
@@ -136,32 +138,22 @@ func kindWords(kind string) string {
 // by its Go type, or else of another one.
 func suggestion(word, section string) string {
 	all := knownKeys(reflect.TypeFor[fileConfig]())
-	near := nearest(word, all[section])
-	if near == "" {
-		every := slices.Concat(slices.Collect(maps.Values(all))...)
-		slices.Sort(every)
-		near = nearest(word, every)
+	if near := didYouMean(word, all[section]); near != "" {
+		return near
 	}
-	return didYouMean(near)
+	every := slices.Concat(slices.Collect(maps.Values(all))...)
+	slices.Sort(every)
+	return didYouMean(word, every)
 }
 
-// didYouMean is the end of a message about a word that is not known.
-func didYouMean(near string) string {
+// didYouMean is the end of a message about a word that is not known, "" where no
+// known one is near.
+func didYouMean(word string, known []string) string {
+	near := spell.Nearest(word, known)
 	if near == "" {
 		return ""
 	}
 	return ": did you mean " + near + "?"
-}
-
-// nearest is the word at most two edits away, "" when there is none.
-func nearest(word string, known []string) string {
-	best, at := "", 3
-	for _, k := range known {
-		if d := edits(word, k); d < at {
-			best, at = k, d
-		}
-	}
-	return best
 }
 
 // knownKeys are the keys of a section and of those below it, by Go type.
@@ -192,25 +184,4 @@ func addKeys(to map[string][]string, t reflect.Type) {
 			addKeys(to, t.Field(i).Type)
 		}
 	}
-}
-
-// edits is the Levenshtein distance of two short ASCII words.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -32,7 +32,7 @@ func TestWorkflowErrors(t *testing.T) {
 		{"reader", "workflows:\n- name: chat\n  reader: humna\n", []string{`f.yaml:3:11: "humna" is not one of human, program: did you mean human?`}},
 		{"truncated", "workflows:\n- name: chat\n  truncated: yes\n", []string{`f.yaml:3:14: "yes" is not one of bad, ok`}},
 		{"one token", "workflows:\n- name: chat\n  one_token: bda\n", []string{`f.yaml:3:14: "bda" is not one of bad, ok: did you mean bad?`}},
-		{"preset", "workflows:\n- name: chat\n  preset: caht\n", []string{`f.yaml:3:11: no preset "caht", nearest is "chat"`, known}},
+		{"preset", "workflows:\n- name: chat\n  preset: caht\n", []string{`f.yaml:3:11: no preset is called "caht": did you mean chat? (known: mlperf/`, known}},
 		{"twice", "workflows:\n- name: chat\n- name: rag\n- name: chat\n", []string{`f.yaml:4:9: workflow "chat" is there twice, first in line 2`}},
 		{"other", "workflows:\n- name: other\n", []string{`f.yaml:2:9: "other" is the row of what no workflow matches: choose another name`}},
 		{"glob and match", "workflows:\n- name: chat-*\n  match: {model: a}\n", []string{`f.yaml:2:9: the name "chat-*" has a * or ? in it`}},

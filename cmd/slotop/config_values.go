@@ -132,7 +132,7 @@ func oneOf[T ~string](to *T, s string, words ...T) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("%q is not one of %s%s", s, strings.Join(known, ", "), didYouMean(nearest(s, known)))
+	return fmt.Errorf("%q is not one of %s%s", s, strings.Join(known, ", "), didYouMean(s, known))
 }
 
 // readerWord is who reads a workflow's answers.

@@ -152,7 +152,11 @@ func (p *presetName) UnmarshalYAML(n *yaml.Node) error { return p.set(n.Value) }
 
 func (p *presetName) set(s string) error {
 	if _, ok := slo.Preset(s); !ok {
-		return slo.NoPreset(s)
+		known := make([]string, len(slo.Presets))
+		for i, preset := range slo.Presets {
+			known[i] = preset.Name
+		}
+		return fmt.Errorf("no preset is called %q%s (known: %s)", s, didYouMean(s, known), strings.Join(known, ", "))
 	}
 	*p = presetName(s)
 	return nil

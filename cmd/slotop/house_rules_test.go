@@ -29,6 +29,7 @@ type layer struct {
 var layers = []layer{
 	{pkg: "model"},
 	{pkg: "model/unit", may: []string{"model"}},
+	{pkg: "model/spell"},
 	{pkg: "model/hist", may: []string{"model"}},
 	{pkg: "model/series", may: []string{"model"}},
 	// The ranks of an interval; in tests, how an estimate reads.
@@ -50,7 +51,7 @@ var layers = []layer{
 	{pkg: "model/report", may: []string{"model", "model/unit"}},
 	{
 		pkg:   "sources/...",
-		may:   []string{"model", "sources/..."},
+		may:   []string{"model", "model/spell", "sources/..."},
 		never: []string{"model/fleet"},
 	},
 	{pkg: "themes"},

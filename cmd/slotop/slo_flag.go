@@ -100,7 +100,7 @@ func (f *sloFlag) set(part string) (key string, err error) {
 			return key, k.set(f, value)
 		}
 	}
-	return key, fmt.Errorf("unknown key %q%s; write %s", key, didYouMean(nearest(key, names)), sloForm)
+	return key, fmt.Errorf("unknown key %q%s; write %s", key, didYouMean(key, names), sloForm)
 }
 
 func (f *sloFlag) setBare(part string) error {

@@ -55,7 +55,7 @@ func TestSLOFlagErrors(t *testing.T) {
 		{"chat:95%,objective=99%", `part "objective=99%": objective is given twice`},
 		{"chat:ttft=1s,100%", `part "100%": "100%" leaves no room for a single miss`},
 		{"chat:ttft=1s,95", `part "95": "95" is not a share between 0% and 100%: write 95% or 0.95`},
-		{"chat:preset=caht", `part "preset=caht": no preset "caht", nearest is "chat"; there are mlperf/`},
+		{"chat:preset=caht", `part "preset=caht": no preset is called "caht": did you mean chat? (known: mlperf/`},
 		{"other:ttft=1s", `"other" is the row of what no workflow matches`},
 	}
 	for _, tc := range tests {

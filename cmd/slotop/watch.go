@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"slotop/model/fleet"
+	"slotop/model/spell"
 	"slotop/model/tape"
 	"slotop/sources"
 	"slotop/tui"
@@ -77,7 +78,7 @@ func (a *app) meant(args []string, err error) error {
 	if len(args) == 0 {
 		return err
 	}
-	if near := nearest(args[0], a.commands); near != "" {
+	if near := spell.Nearest(args[0], a.commands); near != "" {
 		return usageError(fmt.Errorf("%w; or did you mean slotop %s?", err, near))
 	}
 	return err

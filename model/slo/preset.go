@@ -1,11 +1,6 @@
 package slo
 
-import (
-	"fmt"
-	"strings"
-
-	"slotop/model"
-)
+import "slotop/model"
 
 // Published is a set of objectives that somebody published, to start from.
 type Published struct {
@@ -59,45 +54,4 @@ func Preset(name string) (Published, bool) {
 		}
 	}
 	return Published{}, false
-}
-
-// NoPreset says that there is no preset of that name, which is nearest, and which
-// there are.
-func NoPreset(name string) error {
-	best, least := "", len(name)
-	for _, p := range Presets {
-		if d := distance(strings.ToLower(name), p.Name); d < least {
-			best, least = fmt.Sprintf(", nearest is %q", p.Name), d
-		}
-	}
-	return fmt.Errorf("no preset %q%s; there are %s", name, best, strings.Join(presetNames(), ", "))
-}
-
-func presetNames() []string {
-	names := make([]string, len(Presets))
-	for i, p := range Presets {
-		names[i] = p.Name
-	}
-	return names
-}
-
-// distance is how many bytes must be added, dropped or changed to get from a to b.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		corner := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			d := corner
-			if a[i] != b[j] {
-				d++
-			}
-			corner = row[j+1]
-			row[j+1] = min(d, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

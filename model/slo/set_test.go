@@ -187,20 +187,7 @@ func TestPresets(t *testing.T) {
 	if len(seen) > 0 {
 		t.Errorf("presets that nobody published: %v", seen)
 	}
-}
-
-func TestNoPreset(t *testing.T) {
-	for name, says := range map[string]string{
-		"chta":                       `no preset "chta", nearest is "chat"`,
-		"Chat":                       `nearest is "chat"`,
-		"mlperf/llama-3.1-8b/severs": `nearest is "mlperf/llama-3.1-8b/server"`,
-		"zz":                         `there are mlperf/llama-3.1-8b/server, `,
-	} {
-		if _, ok := Preset(name); ok {
-			t.Errorf("%q is a preset", name)
-		}
-		if err := NoPreset(name); !strings.Contains(err.Error(), says) {
-			t.Errorf("%v, want %q", err, says)
-		}
+	if p, ok := Preset("Chat"); ok {
+		t.Errorf("not its name: %+v", p)
 	}
 }

@@ -4,10 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"slices"
-	"strings"
 
 	"slotop/model"
+	"slotop/model/spell"
 
 	"go.yaml.in/yaml/v4"
 )
@@ -150,36 +149,9 @@ func typeOfKey(t reflect.Type, key string) (inner reflect.Type, known []string) 
 
 // didYouMean suggests the known word nearest to what was written, if any is near.
 func didYouMean(word string, known []string) string {
-	best, distance := "", 4
-	for _, k := range known {
-		if d := edits(word, k); d < distance {
-			best, distance = k, d
-		}
-	}
-	if best == "" || distance >= len(word) {
+	near := spell.Nearest(word, known)
+	if near == "" {
 		return ""
 	}
-	return fmt.Sprintf(", did you mean %q?", best)
-}
-
-// edits is the number of single-letter changes that turn a into b.
-func edits(a, b string) int {
-	a, b = strings.ToLower(a), strings.ToLower(b)
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = slices.Min([]int{change, row[j] + 1, diagonal + 1})
-		}
-	}
-	return row[len(b)]
+	return fmt.Sprintf(", did you mean %q?", near)
 }
