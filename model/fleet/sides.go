@@ -13,6 +13,7 @@ import (
 type side struct {
 	sum     tally
 	lone    tally // of targets with a single page: since start
+	whole   bool  // the levels of those are in the sum
 	ledger  ledger
 	counted slo.Span // of the window, as it was judged last
 	read    int      // targets whose pages count for it
@@ -25,7 +26,7 @@ func newSide(now time.Duration) side { return side{ledger: newLedger(now)} }
 func (s *side) begin() {
 	s.sum.reset()
 	s.lone.reset()
-	s.read, s.fresh = 0, 0
+	s.read, s.fresh, s.whole = 0, 0, false
 }
 
 // join adds a target's share. Counts since start and counts of a window are
@@ -48,6 +49,10 @@ func (s *side) tally() *tally {
 	if s.sum.basis == "" {
 		return &s.lone
 	}
+	if s.whole {
+		return &s.sum
+	}
+	s.whole = true
 	for i := range s.lone.level {
 		s.sum.absent[i] = s.sum.absent[i] && (s.lone.basis == "" || s.lone.absent[i])
 		if s.lone.exported[i] {

@@ -98,3 +98,12 @@ func TestGatewayAlone(t *testing.T) {
 	near(t, "waiting", w.Requests.Waiting, 7)
 	near(t, "running", w.Requests.Running, 6)
 }
+
+// What runs on a replica that has just joined is counted once.
+func TestLevelsOfANewReplica(t *testing.T) {
+	b := newBench(t, 10*time.Second, "a", "b")
+	b.round(gauge(model.Running, 3), counter(model.OutputTokens, 1))
+	b.poll("b", gauge(model.Running, 5), counter(model.OutputTokens, 1))
+	f := b.round(gauge(model.Running, 3), counter(model.OutputTokens, 2))
+	near(t, "running", workflowNamed(t, f, "chat").Requests.Running, 8)
+}
