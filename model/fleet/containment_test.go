@@ -3,6 +3,9 @@ package fleet
 import (
 	"context"
 	"math"
+	"slices"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -106,13 +109,7 @@ func contained(t *testing.T, fr *model.Frame, v *model.WorkflowView, events []si
 	if at < window {
 		window = at
 	}
-	var spec *model.WorkflowSpec
-	for i := range demoPolicy.Workflows {
-		if demoPolicy.Workflows[i].Name == v.Name {
-			spec = &demoPolicy.Workflows[i]
-		}
-	}
-	good, judged := truth(events, spec, at-window, at)
+	good, judged := truth(events, promiseOf(v.Name), at-window, at)
 	if judged == 0 {
 		return
 	}
@@ -186,9 +183,48 @@ func TestGuessesComeNearTheTruth(t *testing.T) {
 	near("budget gone", 1-last.Budget.Remaining.Value, want)
 }
 
+// So does the interval of a stage, wherever it begins.
+func TestStageIntervalHoldsTheTruth(t *testing.T) {
+	const every, length = 5 * time.Second, 720 * time.Second
+	events := eventsOf(t, "S4?seed=5", length)
+	stages := 0
+	playDemo(t, "demo:S4?seed=5", every, time.Minute, length, func(fr *model.Frame) {
+		for _, stage := range fr.Stages {
+			from, to := stage.From.Mono, fr.At.Mono
+			if !stage.To.IsZero() {
+				to = stage.To.Mono
+			}
+			for i := range stage.Workflows {
+				v := &stage.Workflows[i]
+				good, judged := truth(events, promiseOf(v.Name), from, to)
+				if s := v.Goodput.Share; judged > 0 && s.Hi.OK() {
+					stages++
+					if share := good / judged; share < s.Lo.Value-1e-9 || share > s.Hi.Value+1e-9 {
+						t.Errorf("%v to %v %s: %.4f is not within %.4f–%.4f", from, to, v.Name, share, s.Lo.Value, s.Hi.Value)
+					}
+				}
+			}
+		}
+	}, 590*time.Second, 605*time.Second, 640*time.Second)
+	if stages < 100 {
+		t.Errorf("only %d stages were judged", stages)
+	}
+}
+
+func promiseOf(workflow string) *model.WorkflowSpec {
+	for i := range demoPolicy.Workflows {
+		if demoPolicy.Workflows[i].Name == workflow {
+			return &demoPolicy.Workflows[i]
+		}
+	}
+	return nil
+}
+
 func eventsOf(t *testing.T, scenario string, until time.Duration) []sim.Event {
 	t.Helper()
-	s, err := sim.New(sim.Options{Scenario: scenario})
+	id, seed, _ := strings.Cut(scenario, "?seed=")
+	n, _ := strconv.ParseUint(seed, 10, 64)
+	s, err := sim.New(sim.Options{Scenario: id, Seed: n})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +243,7 @@ func eventsOf(t *testing.T, scenario string, until time.Duration) []sim.Event {
 	return events
 }
 
-func playDemo(t *testing.T, target string, every, window, length time.Duration, see func(*model.Frame)) {
+func playDemo(t *testing.T, target string, every, window, length time.Duration, see func(*model.Frame), marks ...time.Duration) {
 	t.Helper()
 	opened, err := sources.Resolve(context.Background(), []string{target}, sources.Options{})
 	if err != nil {
@@ -222,8 +258,13 @@ func playDemo(t *testing.T, target string, every, window, length time.Duration, 
 		t.Fatal(err)
 	}
 	err = sources.Play(context.Background(), opened, sources.PlayOptions{Every: every, For: length}, func(in model.Input) {
-		if fr := f.Step(in); fr != nil {
-			see(fr)
+		fr := f.Step(in)
+		if fr == nil {
+			return
+		}
+		see(fr)
+		if slices.Contains(marks, in.At.Mono) {
+			f.Step(model.Input{At: in.At, Mark: in.At.Mono.String()})
 		}
 	})
 	if err != nil {

@@ -24,7 +24,14 @@ func (w *workflow) seeReports(v *model.WorkflowView, f *Fleet) slo.Span {
 	phases := w.events.flight.Complete()
 	v.Phases = &phases
 	v.Missing = slices.DeleteFunc(v.Missing, func(s model.Signal) bool { return told[s] })
-	span := slo.Span{Counts: sum.counts, ElapsedS: elapsed.Seconds(), Exact: true, Ends: true}
+	span := exactly(sum.counts)
+	span.ElapsedS = elapsed.Seconds()
+	return span
+}
+
+// exactly is a span of requests that were judged one by one.
+func exactly(c slo.Counts) slo.Span {
+	span := slo.Span{Counts: c, Exact: true, Ends: true}
 	for i := range span.Exported {
 		span.Exported[i] = true
 	}

@@ -56,13 +56,13 @@ func (s *stages) see(f *Fleet) []model.StageView {
 
 func (s *stages) open(f *Fleet) model.StageView {
 	v := model.StageView{Name: s.name, From: s.from, Workflows: []model.StageWorkflow{}}
-	sums := map[*workflow]*tally{}
+	sums := map[*side]*tally{}
 	for _, t := range f.targets {
 		t.addSince(t.marked, sums)
 	}
 	for _, w := range f.flows {
-		if ty := sums[w]; ty != nil || w.events.stage != nil {
-			v.Workflows = append(v.Workflows, w.stageView(ty, s.from))
+		if ty := sums[w.front()]; ty != nil || w.events.stage != nil {
+			v.Workflows = append(v.Workflows, w.stageView(ty, s.from, f.every))
 		}
 	}
 	slices.SortFunc(v.Workflows, func(a, b model.StageWorkflow) int { return strings.Compare(a.Name, b.Name) })
@@ -70,7 +70,7 @@ func (s *stages) open(f *Fleet) model.StageView {
 }
 
 // addSince sums what the target counted since a row of its counters.
-func (t *target) addSince(marked []float64, sums map[*workflow]*tally) {
+func (t *target) addSince(marked []float64, sums map[*side]*tally) {
 	if marked == nil || !t.fresh() {
 		return
 	}
@@ -89,10 +89,11 @@ func (t *target) addSince(marked []float64, sums map[*workflow]*tally) {
 		if sl.flow == nil {
 			continue
 		}
-		if sums[sl.flow] == nil {
-			sums[sl.flow] = &tally{basis: model.OverWindow}
+		side := sl.flow.sideOf(t)
+		if sums[side] == nil {
+			sums[side] = &tally{basis: model.OverWindow}
 		}
-		t.addSlot(sums[sl.flow], sl, true)
+		t.addSlot(sums[side], sl, true)
 	}
 }
 
@@ -114,31 +115,31 @@ func (t *target) noteMarked(born bool) {
 	}
 }
 
-// stageView is a workflow's figures since the mark.
-func (w *workflow) stageView(ty *tally, from model.Instant) model.StageWorkflow {
+// stageView is a workflow's figures since the mark, of the side that stands nearer
+// to its users.
+func (w *workflow) stageView(ty *tally, from model.Instant, every time.Duration) model.StageWorkflow {
 	v := model.StageWorkflow{Name: w.name}
 	elapsed := w.now.Sub(from)
 	span := slo.Span{}
-	switch {
-	case w.byRequests(w.now.Mono) && w.events.stage != nil:
-		s := w.events.stage
-		span = slo.Span{Counts: s.counts, Exact: true, Ends: true}
-		for i := range span.Exported {
-			span.Exported[i] = true
-		}
-		v.Finished = model.Of(s.counts.Finished)
-		v.OutputPerSecond = perSecond(s.output.Sum, elapsed)
-		v.TTFT, v.TPOT, v.E2E = s.dist(model.MetricTTFT), s.dist(model.MetricTPOT), s.dist(model.MetricE2E)
-	case ty != nil:
-		span = w.span(ty, 0, 0)
+	if ty != nil {
+		span = w.span(ty, elapsed, every)
 		l := &w.front().ledger
-		span.Began, span.Guess = nil, goodOf(l.likely.Less(l.marked))
+		span.Guess = goodOf(l.likely.Less(l.marked))
 		v.Finished = requestCount(ty)
 		if out := ty.countOf(model.OutputTokens); out.OK() {
 			v.OutputPerSecond = perSecond(out.Value, elapsed)
 		}
 		v.TTFT, v.TPOT, v.E2E = ty.distOf(model.TTFT), ty.distOf(model.TPOT), ty.distOf(model.E2E)
-	default:
+	}
+	if w.byRequests(w.now.Mono) && w.events.stage != nil {
+		s := w.events.stage
+		span = exactly(s.counts)
+		v.Finished = model.Of(s.counts.Finished)
+		if !v.OutputPerSecond.OK() {
+			v.OutputPerSecond = perSecond(s.output.Sum, elapsed)
+		}
+		v.TTFT, v.TPOT, v.E2E = s.dist(model.MetricTTFT), s.dist(model.MetricTPOT), s.dist(model.MetricE2E)
+	} else if ty == nil {
 		return v
 	}
 	span.ElapsedS = elapsed.Seconds()

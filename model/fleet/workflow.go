@@ -262,10 +262,10 @@ func (w *workflow) addBounds(v *model.WorkflowView, ty *tally) {
 }
 
 // shareAtMost is the share of observations at or below x. Replicas whose buckets
-// differ keep only the common ones when they are merged; here each is asked with
-// all of its own.
+// differ keep only the common ones when they are merged; over the window each is
+// asked with all of its own.
 func (w *workflow) shareAtMost(s model.Signal, merged *hist.Hist, x float64) model.Share {
-	if merged.Fidelity != model.Coarse {
+	if h, _ := w.front().tally().of(signalIndex[s]); merged.Fidelity != model.Coarse || merged != h {
 		return merged.ShareAtMost(x)
 	}
 	var each []hist.Hist
