@@ -10,13 +10,13 @@ import (
 
 func BenchmarkAdd(b *testing.B) {
 	values := logNormal(rand.New(rand.NewPCG(10, 10)), 1<<16)
-	for name, n := range map[string]int{"exact": MaxExact, "buckets": 1 << 16} {
+	for name, n := range map[string]int{"exact": maxExact, "buckets": 1 << 16} {
 		b.Run(name, func(b *testing.B) {
 			var s Sketch
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
 				if i%n == 0 {
-					s.Reset()
+					s = Sketch{}
 				}
 				s.Add(values[i%n])
 			}
@@ -40,7 +40,7 @@ func BenchmarkWindow(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				for m := range sums {
-					sums[m].Reset()
+					sums[m] = Sketch{}
 					for i := range blocks {
 						sums[m].Merge(&blocks[i][m])
 					}
@@ -58,11 +58,11 @@ func TestSizes(t *testing.T) {
 	if n := unsafe.Sizeof(Sketch{}); n > 104 {
 		t.Errorf("an empty sketch takes %d bytes", n)
 	}
-	if s := of(logNormal(r, MaxExact)...); 8*cap(s.values) > 20<<10 {
+	if s := of(logNormal(r, maxExact)...); 8*cap(s.values) > 20<<10 {
 		t.Errorf("%d bytes of values", 8*cap(s.values))
 	}
-	grown := testing.AllocsPerRun(1, func() { of(logNormal(r, 10*MaxExact)...) })
-	if s := of(logNormal(r, 10*MaxExact)...); s.values != nil || grown > 100 {
+	grown := testing.AllocsPerRun(1, func() { of(logNormal(r, 10*maxExact)...) })
+	if s := of(logNormal(r, 10*maxExact)...); s.values != nil || grown > 100 {
 		t.Errorf("a rough sketch keeps %d values, %v allocations", cap(s.values), grown)
 	}
 }

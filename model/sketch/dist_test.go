@@ -79,7 +79,7 @@ func TestDistOnScreen(t *testing.T) {
 // Beyond the bound the interval is widened to the buckets: it holds the order
 // statistics and the value, and is not wider than the two buckets.
 func TestDistBeyondTheBound(t *testing.T) {
-	for n := MaxExact + 1; n < 50*MaxExact; n += n/7 + 1 {
+	for n := maxExact + 1; n < 50*maxExact; n += n/7 + 1 {
 		d := countTo(n).Dist(model.FromEvents)
 		for q, e := range map[float64]model.Estimate{.5: d.P50, .9: d.P90, .95: d.P95, .99: d.P99} {
 			l, u := hist.Ranks(float64(n), q)
@@ -87,7 +87,7 @@ func TestDistBeyondTheBound(t *testing.T) {
 			if !(lo <= l && u <= hi && lo <= v && v <= hi) || !e.Enough {
 				t.Errorf("n=%d q=%v: %+v does not hold %v to %v", n, q, e, l, u)
 			}
-			if width := 1 + 2.1*Accuracy; lo*width < l || hi > u*width {
+			if width := 1 + 2.1*accuracy; lo*width < l || hi > u*width {
 				t.Errorf("n=%d q=%v: %+v is more than a bucket wider than %v to %v", n, q, e, l, u)
 			}
 		}

@@ -1,7 +1,7 @@
 // Package sketch holds single observations so that their quantiles can be told
 // and windows merged: every value as long as they are few, then a DDSketch.
 //
-// It refuses to invent precision: a quantile of the sketch is within Accuracy of
+// It refuses to invent precision: a quantile of the sketch is within 1 % of
 // a value that was observed, and an interval is as wide as its buckets make it.
 package sketch
 
@@ -16,20 +16,20 @@ import (
 )
 
 const (
-	// MaxExact is how many values are kept one by one. Beyond it they are only
+	// maxExact is how many values are kept one by one. Beyond it they are only
 	// counted in buckets: 2,000 values are 16 KB, their buckets mostly less.
-	MaxExact = 2000
-	// Accuracy is the relative error of a quantile beyond MaxExact values.
-	Accuracy = 0.01
+	maxExact = 2000
+	// accuracy is the relative error of a quantile beyond maxExact values.
+	accuracy = 0.01
 
-	// What lies below least is counted as 0; what lies above most is refused. In
+	// What lies below least is counted as 0; what lies above most is none. In
 	// seconds that is a nanosecond and 31 years. Between them lie 2,073 buckets,
 	// which bounds the memory of a sketch.
 	least, most = 1e-9, 1e9
 )
 
 // scale numbers the buckets. Its error is about accuracies outside (0, 1).
-var scale, _ = mapping.NewLogarithmicMapping(Accuracy)
+var scale, _ = mapping.NewLogarithmicMapping(accuracy)
 
 // Sketch is a set of observations. The zero Sketch is empty and ready for use.
 // It is not safe for use by two goroutines, not even for reading.
@@ -41,18 +41,16 @@ type Sketch struct {
 	zeros  float64 // of a rough sketch, below least
 
 	n, sum, min, max float64
-	refused          int
 }
 
 // Add adds one observation. NaN, infinities, negative numbers and numbers above
-// 1e9 are no latencies and no lengths: they are refused and counted.
+// 1e9 are no latencies and no lengths: they are left out.
 func (s *Sketch) Add(v float64) {
 	if !(v >= 0 && v <= most) {
-		s.refused++
 		return
 	}
 	s.note(v, v, v, 1)
-	if !s.rough && len(s.values) < MaxExact {
+	if !s.rough && len(s.values) < maxExact {
 		s.values = append(s.values, v)
 		s.sorted = false
 		return
@@ -63,12 +61,11 @@ func (s *Sketch) Add(v float64) {
 
 // Merge adds all observations of o, which still tells the same afterwards.
 func (s *Sketch) Merge(o *Sketch) {
-	s.refused += o.refused
 	if o.n == 0 {
 		return
 	}
 	s.note(o.sum, o.min, o.max, o.n)
-	if !s.rough && !o.rough && len(s.values)+len(o.values) <= MaxExact {
+	if !s.rough && !o.rough && len(s.values)+len(o.values) <= maxExact {
 		s.sort()
 		o.sort()
 		s.values = weave(s.values, o.values)
@@ -141,45 +138,19 @@ func (s *Sketch) put(v float64) {
 	s.bins.Add(scale.Index(v))
 }
 
-// Reset empties the sketch and keeps its memory.
-func (s *Sketch) Reset() {
-	values, bins := s.values[:0], s.bins
-	if bins != nil {
-		bins.Clear()
-	}
-	*s = Sketch{values: values, bins: bins}
-}
-
 // N is the number of observations.
 func (s *Sketch) N() float64 { return s.n }
 
-// Sum is the exact sum of the observations, 0 when there are none.
-func (s *Sketch) Sum() float64 { return s.sum }
-
-// Exact reports whether every observation is still known by itself.
-func (s *Sketch) Exact() bool { return !s.rough }
-
-// Refused is how many values were no observations.
-func (s *Sketch) Refused() int { return s.refused }
-
 // Mean is the exact mean.
-func (s *Sketch) Mean() model.Reading { return s.reading(s.sum / s.n) }
-
-// Min is the smallest observation, exactly.
-func (s *Sketch) Min() model.Reading { return s.reading(s.min) }
-
-// Max is the largest observation, exactly.
-func (s *Sketch) Max() model.Reading { return s.reading(s.max) }
-
-func (s *Sketch) reading(v float64) model.Reading {
+func (s *Sketch) Mean() model.Reading {
 	if s.n == 0 {
 		return model.Missing(model.NoTraffic)
 	}
-	return model.Of(v)
+	return model.Of(s.sum / s.n)
 }
 
 // Quantile is the q-quantile by nearest rank, the ⌈q·n⌉-th smallest observation:
-// itself while the sketch is exact, else within Accuracy of it. NaN when there
+// itself while the sketch is exact, else within 1 % of it. NaN when there
 // is no observation or q is not within 0 and 1.
 func (s *Sketch) Quantile(q float64) float64 {
 	if s.n == 0 || !(q >= 0 && q <= 1) {
