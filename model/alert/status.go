@@ -7,8 +7,9 @@ import (
 	"slotop/model"
 )
 
-// Shown is how long a resolved alert stays in the list (science 3.4), and how
-// close to each other two equal steps of one alert are one line of the log.
+// Shown is how long a resolved alert stays in the list, so that who comes late
+// still sees it, and how close to each other two equal steps of one alert are one
+// line of the log.
 const Shown = 15 * time.Minute
 
 // Status is where one alert stands under one rule. The zero Status is inactive.

@@ -29,7 +29,7 @@ var (
 
 // The rules' thresholds that are not promises.
 const (
-	keepFiring    = time.Minute // science: the windows are the debounce, this keeps it from flapping
+	keepFiring    = time.Minute // the windows are the debounce, this keeps it from flapping
 	restartShown  = 2 * time.Minute
 	fullCache     = 0.97 // of the KV cache, with preemptions
 	fullPreempts  = 0.05 // a second

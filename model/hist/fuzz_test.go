@@ -129,7 +129,7 @@ func FuzzQuantile(f *testing.F) {
 			if v := tt.e.Value; v.OK() && (v.Value < tt.e.Lo.Value || v.Value > tt.e.Hi.Value) {
 				t.Errorf("q=%v: %+v outside its bucket", tt.q, tt.e)
 			}
-			if g := h.Geometric(tt.q); g.OK() && (g.Value < tt.e.Lo.Value*(1-1e-12) || g.Value > tt.e.Hi.Value*(1+1e-12)) {
+			if g := h.geometric(tt.q); g.OK() && (g.Value < tt.e.Lo.Value*(1-1e-12) || g.Value > tt.e.Hi.Value*(1+1e-12)) {
 				t.Errorf("q=%v: geometric %v outside %+v", tt.q, g.Value, tt.e)
 			}
 		}

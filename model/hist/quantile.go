@@ -34,10 +34,12 @@ func (h Hist) Quantile(q float64) model.Estimate {
 	return e
 }
 
-// Geometric is the q-quantile interpolated on a logarithmic scale, which is
+// geometric is the q-quantile interpolated on a logarithmic scale, which is
 // nearer to the truth for latencies than the linear rule; linear in the first
-// bucket, whose lower edge is 0. It is Unknown beyond the last finite bound.
-func (h Hist) Geometric(q float64) model.Reading {
+// bucket, whose lower edge is 0. It is Unknown beyond the last finite bound. What
+// is shown follows the linear rule, to agree with Prometheus; the tests say by how
+// much the two differ.
+func (h Hist) geometric(q float64) model.Reading {
 	b, why := h.bucket(q)
 	if why != model.Present {
 		return model.Missing(why)
@@ -143,9 +145,9 @@ func part(lo, hi, x float64) float64 {
 	return (x - lo) / (hi - lo)
 }
 
-// OverflowMean bounds the mean of the observations beyond the last finite bound,
+// overflowMean bounds the mean of the observations beyond the last finite bound,
 // from what the sum leaves for them. Unknown without a sum or finite buckets.
-func (h Hist) OverflowMean() (lo, hi model.Reading) {
+func (h Hist) overflowMean() (lo, hi model.Reading) {
 	last := len(h.Bounds) - 1
 	if h.Incomplete || last < 0 || !h.Sum.OK() || h.Bounds[0] <= 0 {
 		return model.Reading{}, model.Reading{}
@@ -167,11 +169,11 @@ func (h Hist) OverflowMean() (lo, hi model.Reading) {
 	return model.Of(max(h.Bounds[last], atLeast/over)), model.Of(atMost / over)
 }
 
-// Interval is the 95 % interval of the q-quantile of what these observations
+// interval is the 95 % interval of the q-quantile of what these observations
 // are a sample of: the order statistics of Ranks, widened to their buckets.
 // hi is Unknown where n is too small for an upper limit or where it lies beyond
 // the last finite bound.
-func (h Hist) Interval(q float64) (lo, hi model.Reading) {
+func (h Hist) interval(q float64) (lo, hi model.Reading) {
 	if _, why := h.bucket(q); why != model.Present {
 		return model.Missing(why), model.Missing(why)
 	}

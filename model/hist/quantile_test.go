@@ -21,7 +21,7 @@ func TestQuantileWorkedExample(t *testing.T) {
 		if !is(e.Value, tt.linear) || !is(e.Lo, tt.lo) || !is(e.Hi, tt.hi) || e.Open || e.Enough != tt.enough {
 			t.Errorf("p%v = %+v", 100*tt.q, e)
 		}
-		if g := h.Geometric(tt.q); !g.OK() || g.Value < tt.geometric-5e-4 || g.Value > tt.geometric+5e-4 {
+		if g := h.geometric(tt.q); !g.OK() || g.Value < tt.geometric-5e-4 || g.Value > tt.geometric+5e-4 {
 			t.Errorf("geometric p%v = %+v, want %v", 100*tt.q, g, tt.geometric)
 		}
 	}
@@ -60,13 +60,13 @@ func TestQuantileCorners(t *testing.T) {
 			t.Errorf("%s: %+v", tt.name, e)
 		}
 	}
-	if g := open.Geometric(.5); g.OK() {
+	if g := open.geometric(.5); g.OK() {
 		t.Errorf("geometric beyond the last bound: %+v", g)
 	}
-	if g := first.Geometric(.99); !is(g, .297) {
+	if g := first.geometric(.99); !is(g, .297) {
 		t.Errorf("geometric in the first bucket: %+v", g)
 	}
-	if g := (Hist{}).Geometric(.5); g.State != model.NoTraffic {
+	if g := (Hist{}).geometric(.5); g.State != model.NoTraffic {
 		t.Errorf("geometric of nothing: %+v", g)
 	}
 }
@@ -123,7 +123,7 @@ func TestOverflowMean(t *testing.T) {
 		{"contradictory sum", build(5, 10, 10, 5), nan, nan},
 	}
 	for _, tt := range tests {
-		if lo, hi := tt.h.OverflowMean(); !is(lo, tt.lo) || !is(hi, tt.hi) {
+		if lo, hi := tt.h.overflowMean(); !is(lo, tt.lo) || !is(hi, tt.hi) {
 			t.Errorf("%s: [%v, %v]", tt.name, lo, hi)
 		}
 	}
@@ -144,7 +144,7 @@ func TestInterval(t *testing.T) {
 		{"only +Inf", build(nan, 100), .5, nan, nan},
 		{"no lower edge", build(nan, 100, -1, 100), .5, nan, -1},
 	} {
-		if lo, hi := tt.h.Interval(tt.q); !is(lo, tt.lo) || !is(hi, tt.hi) {
+		if lo, hi := tt.h.interval(tt.q); !is(lo, tt.lo) || !is(hi, tt.hi) {
 			t.Errorf("%s: [%v, %v]", tt.name, lo, hi)
 		}
 	}

@@ -1,7 +1,5 @@
 package series
 
-import "math"
-
 // Track is the points of one value on a fixed grid, NaN where there is a gap. It
 // only grows at its end, and what Tail returned is never written to again:
 // frames share it for as long as they live.
@@ -13,16 +11,13 @@ type Track struct {
 // NewTrack is a track that remembers n points.
 func NewTrack(n int) *Track { return &Track{max: max(1, n)} }
 
-// Append adds a point.
+// Append adds a point, NaN where nothing is known.
 func (t *Track) Append(v float32) {
 	if len(t.points) == cap(t.points) {
 		t.move()
 	}
 	t.points = append(t.points, v)
 }
-
-// AppendGap adds a point at which nothing is known.
-func (t *Track) AppendGap() { t.Append(float32(math.NaN())) }
 
 // move carries what is remembered to a new array: the old one belongs to the
 // readers. A quarter of room beyond the limit makes that rare.

@@ -20,7 +20,7 @@ func TestTrack(t *testing.T) {
 	if got := tr.Tail(3); !slices.Equal(got, []float32{9, 10, 11}) {
 		t.Errorf("tail %v", got)
 	}
-	tr.AppendGap()
+	tr.Append(float32(math.NaN()))
 	if got := tr.Tail(2); got[0] != 11 || !math.IsNaN(float64(got[1])) {
 		t.Errorf("gap: %v", got)
 	}

@@ -119,19 +119,3 @@ func (t Tier) Fires(target float64, long, short Bad) (fires bool, why string) {
 	}
 	return true, said
 }
-
-// Uses is the share of a period's budget that is gone when the tier fires on a
-// bad share at its limit.
-func (t Tier) Uses(target, periodS float64) float64 {
-	return t.Limit(target) / (1 - target) * t.Long.Seconds() / periodS
-}
-
-// FireTime is how long after the bad share stepped from before to after the
-// tier's long window is over its limit, in seconds. Unknown where it never is.
-func (t Tier) FireTime(target, before, after float64) model.Reading {
-	limit := t.Limit(target)
-	if after <= limit {
-		return model.Reading{}
-	}
-	return model.Of(max(0, t.Long.Seconds()*(limit-before)/(after-before)))
-}

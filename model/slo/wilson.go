@@ -25,13 +25,14 @@ func Wilson(good, n, z float64) (lo, hi float64) {
 	return max(0, centre-half), min(1, centre+half)
 }
 
-// certainty is 1 minus the confidence with which Certify vouches.
+// certainty is 1 minus the confidence with which certify vouches.
 const certainty = 0.01
 
-// Certify is the smallest number of requests of which bad may miss a bound while
+// certify is the smallest number of requests of which bad may miss a bound while
 // a share of at least p meets it with 99 % confidence: the early stopping rule
-// of MLPerf. p lies between 0 and 1.
-func Certify(p float64, bad int) int {
+// of MLPerf, by which its presets are meant. p lies between 0 and 1. Verdicts do
+// not ask for so much: they speak of the window alone.
+func certify(p float64, bad int) int {
 	lo, hi := bad, bad+1 // too few, perhaps enough
 	for binCDF(bad, hi, 1-p) > certainty {
 		lo, hi = hi, 2*hi

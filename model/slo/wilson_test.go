@@ -51,7 +51,7 @@ func TestCertify(t *testing.T) {
 		.99: {0: 459, 1: 662, 2: 838, 5: 1307},
 	} {
 		for bad, n := range want {
-			if got := Certify(p, bad); got != n {
+			if got := certify(p, bad); got != n {
 				t.Errorf("%v with %d bad: %d requests, want %d", p, bad, got, n)
 			}
 		}
