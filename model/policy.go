@@ -7,7 +7,7 @@ package model
 type Policy struct {
 	Workflows []WorkflowSpec `json:"workflows,omitempty"` // the first that matches takes a request
 	// KeepOthers: what no workflow matches keeps its own name, with assumed
-	// objectives. Otherwise it is summed as OtherName.
+	// objectives, as far as there are rows. Otherwise it is summed as OtherName.
 	KeepOthers bool       `json:"keep_others,omitempty"`
 	Rules      []RuleSpec `json:"rules,omitempty"`
 	// GraceS is how long after a restart latency alerts wait, in seconds.
@@ -25,7 +25,7 @@ const (
 	DefaultShare   = 0.95
 	DefaultPeriodS = 24 * 3600 // of an error budget
 	DefaultSilence = 120       // seconds
-	OtherName      = "other"   // the row of what no workflow matches
+	OtherName      = "other"   // the row of what no workflow matches, or has no row of its own
 )
 
 // Metric names what an objective bounds.

@@ -116,7 +116,7 @@ func (t *target) pooled(l model.LabelSet, promise *slo.Set) (o slo.Origin, row s
 	}
 	o = t.origin(l)
 	if row, _ = promise.Find(o); row == ownName(l) {
-		o, row = slo.Origin{Workflow: OtherWorkflow}, OtherWorkflow
+		o, row = slo.Origin{Workflow: model.OtherName}, model.OtherName
 	}
 	return o, row, true
 }

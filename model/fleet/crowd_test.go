@@ -43,7 +43,7 @@ func TestFiftyThousandWorkflows(t *testing.T) {
 	var sum, top float64
 	for _, w := range f.Workflows {
 		sum += w.TTFT.N
-		if w.Name != OtherWorkflow {
+		if w.Name != model.OtherName {
 			top += w.TTFT.N
 		} else if w.Members != n-crowdRows {
 			t.Errorf("the others are %d", w.Members)
@@ -57,7 +57,7 @@ func TestFiftyThousandWorkflows(t *testing.T) {
 	}
 	// A request more each.
 	f = b.round(crowdOf(1, n, func(i int) float64 { return float64(i) + 1 })...)
-	if w := workflowNamed(t, f, OtherWorkflow); w.TTFT.N != n-crowdRows {
+	if w := workflowNamed(t, f, model.OtherName); w.TTFT.N != n-crowdRows {
 		t.Errorf("a request more each: %v", w.TTFT.N)
 	}
 	if testing.Short() {
@@ -109,6 +109,22 @@ func TestCrowdKeepsPromises(t *testing.T) {
 	}
 }
 
+// Whoever has no row of its own is in the one row for that, whether it was
+// promised something or not.
+func TestCrowdHasOneRowForTheOthers(t *testing.T) {
+	policy := chatPolicy(0.9, ttftHalf)
+	policy.Workflows = append(policy.Workflows, model.WorkflowSpec{Name: "run-00*", Share: 0.9, PeriodS: 60, Objectives: []model.Objective{ttftHalf}})
+	b := promised(t, time.Second, policy, "a")
+	page := func(more float64) []model.Sample {
+		return crowdOf(801, 400, func(i int) float64 { return 2000 - float64(i) + more }) // 199 of them are promised something
+	}
+	b.round(page(0)...)
+	f := b.round(page(1)...)
+	if w := workflowNamed(t, f, model.OtherName); w.TTFT.N != 400-crowdRows || len(f.Workflows) != crowdRows+1 {
+		t.Errorf("%v others in %d rows", w.TTFT.N, len(f.Workflows))
+	}
+}
+
 // A member whose server restarts counts what it shows since.
 func TestCrowdMemberRestarts(t *testing.T) {
 	b := newBench(t, time.Second, "a")
@@ -119,7 +135,7 @@ func TestCrowdMemberRestarts(t *testing.T) {
 		}
 		return 1000 + float64(i)
 	})...)
-	if w := workflowNamed(t, f, OtherWorkflow); w.TTFT.N != 3 {
+	if w := workflowNamed(t, f, model.OtherName); w.TTFT.N != 3 {
 		t.Errorf("%v requests", w.TTFT.N)
 	}
 }

@@ -45,15 +45,12 @@ func Reach(targets int) time.Duration {
 }
 
 // maxWorkflows bounds the named rows; a label that carries an id per request
-// must not cost memory for ever. What does not fit is summed as OtherWorkflow.
+// must not cost memory for ever. What does not fit is summed as model.OtherName.
 const maxWorkflows = 200
 
 // maxPromised bounds all rows. Those that the operator named come on top of the
 // others.
 const maxPromised = 1000
-
-// OtherWorkflow is the row that sums the workflows beyond the limit.
-const OtherWorkflow = "(other)" // no model is called that
 
 // Fleet folds inputs into frames.
 type Fleet struct {
@@ -192,7 +189,7 @@ func (f *Fleet) flowNamed(o slo.Origin) *workflow {
 	}
 	// What was promised by name has a row however many others came first.
 	if len(f.flows) >= maxWorkflows && !(f.promise.OneRow(name) && len(f.flows) < maxPromised) {
-		name, spec = OtherWorkflow, slo.Assumed()
+		name, spec = model.OtherName, slo.Assumed()
 		if w := f.flows[name]; w != nil {
 			return w
 		}
@@ -208,7 +205,7 @@ func (f *Fleet) flowIf(o slo.Origin) *workflow {
 		return w
 	}
 	name, _ := f.promise.Find(o)
-	return first(f.flows[name], f.flows[OtherWorkflow])
+	return first(f.flows[name], f.flows[model.OtherName])
 }
 
 func (f *Fleet) mark(t *target, e model.Event) {

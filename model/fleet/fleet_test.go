@@ -563,7 +563,7 @@ func TestTooManyWorkflowsAreSummedAsOther(t *testing.T) {
 	if len(f.Workflows) != crowdRows+1 {
 		t.Errorf("%d workflows", len(f.Workflows))
 	}
-	near(t, "other", workflowNamed(t, f, OtherWorkflow).Requests.Running, 480)
+	near(t, "other", workflowNamed(t, f, model.OtherName).Requests.Running, 480)
 }
 
 func TestModelsWithoutLabelAreTheTarget(t *testing.T) {

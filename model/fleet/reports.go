@@ -311,7 +311,7 @@ func count(by *map[string]float64, cause string) {
 		*by = map[string]float64{}
 	}
 	if _, known := (*by)[cause]; !known && len(*by) >= maxCauses {
-		cause = OtherWorkflow
+		cause = model.OtherName
 	}
 	(*by)[cause]++
 }

@@ -129,7 +129,7 @@ func (w *workflow) see(at model.Instant, f *Fleet) model.WorkflowView {
 	inFlight(&v.Requests, v.Phases)
 	for _, t := range w.targets {
 		v.Targets = append(v.Targets, t.spec.Name)
-		if w.name == OtherWorkflow && t.crowd.named != nil {
+		if w.name == model.OtherName && t.crowd.named != nil {
 			v.Members += t.crowd.names - len(t.crowd.named)
 		}
 	}
