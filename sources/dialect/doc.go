@@ -95,4 +95,11 @@
 //	rare          with lazy: its first event may never come, absence says nothing
 //	unless        not used on a page that has this series
 //	kind          may repeat the signal's kind: gauge, counter or histogram
+//
+// # Crowds
+//
+// Of a page larger than any engine's own, a gateway's with a series for each user,
+// families of very many series are tables (expo.Crowd). From alone is read off
+// those: what is computed with them is left out, and a note says so. The models
+// that their rows name are not listed.
 package dialect
