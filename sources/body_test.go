@@ -1,6 +1,7 @@
 package sources_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -86,7 +87,7 @@ func TestLargePagesSayTheSame(t *testing.T) {
 		opened := resolve(t, savedPages(t, bodies...)...)
 		for ; ; batches++ {
 			b, err := opened[0].Source.Poll(t.Context())
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				break
 			}
 			same(t, batches, b, err)
