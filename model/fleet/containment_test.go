@@ -183,6 +183,18 @@ func TestGuessesComeNearTheTruth(t *testing.T) {
 	near("budget gone", 1-last.Budget.Remaining.Value, want)
 }
 
+// When a queue has emptied, those who end have waited and those who begin do not:
+// that is no clock that starts late.
+func TestEmptiedQueueIsNoLateClock(t *testing.T) {
+	playDemo(t, "demo:S6?seed=1", 5*time.Second, time.Minute, 900*time.Second, func(fr *model.Frame) {
+		for i := range fr.Workflows {
+			if v := &fr.Workflows[i]; len(v.Notes) > 0 && strings.Contains(v.Notes[0], "leaves out waiting") {
+				t.Errorf("%v %s: %s", fr.At.Mono, v.Name, v.Notes[0])
+			}
+		}
+	})
+}
+
 // So does the interval of a stage, wherever it begins.
 func TestStageIntervalHoldsTheTruth(t *testing.T) {
 	const every, length = 5 * time.Second, 720 * time.Second

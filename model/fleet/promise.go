@@ -54,8 +54,10 @@ func (w *workflow) span(ty *tally, window, every time.Duration) slo.Span {
 	if rate := requestRate(ty); rate.OK() && rate.Value > 0 {
 		s.ElapsedS = known(requestCount(ty).Value) / rate.Value
 	}
+	s.Began = w.began(ty, window, every)
+	s.LateClock = ttftLeavesOut(ty, s.Began) != ""
 	for i, m := range model.Metrics {
-		s.Terms[i], s.Exported[i] = w.term(ty, m)
+		s.Terms[i], s.Exported[i] = w.term(ty, m, s.LateClock)
 	}
 	s.InFlight = known(w.inFlightNow(ty))
 	if p := ty.countOf(model.Preemptions); p.OK() && p.Value > 0 {
@@ -67,8 +69,6 @@ func (w *workflow) span(ty *tally, window, every time.Duration) slo.Span {
 	if h, ok := ty.of(signalIndex[model.OutputLength]); ok {
 		s.Lengths = h
 	}
-	s.LateClock = ttftLeavesOut(ty) != ""
-	s.Began = w.began(ty, window, every)
 	s.Guess = goodOf(w.front().ledger.likelyIn(window))
 	return s
 }
@@ -125,7 +125,7 @@ func requestCount(ty *tally) model.Reading {
 
 // term is how many requests were measured against the bound on a metric, and
 // whether the servers measure it so that a share can be told.
-func (w *workflow) term(ty *tally, m model.Metric) (slo.Term, bool) {
+func (w *workflow) term(ty *tally, m model.Metric, lateClock bool) (slo.Term, bool) {
 	s := m.Signal()
 	if s == "" {
 		return slo.Term{}, false
@@ -140,7 +140,7 @@ func (w *workflow) term(ty *tally, m model.Metric) (slo.Term, bool) {
 		return t, true
 	}
 	share := w.shareAtMost(s, h, limit)
-	if s == model.TTFT && ttftLeavesOut(ty) != "" {
+	if s == model.TTFT && lateClock {
 		e2e, _ := ty.of(signalIndex[model.E2E])
 		share = sureOf(share, e2e.ShareAtMost(limit))
 	}

@@ -136,8 +136,8 @@ func (w *workflow) see(at model.Instant, f *Fleet) model.WorkflowView {
 	v.Worst = w.worst()
 	v.WaitNow, v.BreachIn = w.waitNow(&v), w.breachIn(&v)
 	v.Missing = missing(ty, back)
-	v.Notes = w.notes(ty)
 	span := w.span(ty, f.window, f.every)
+	v.Notes = w.notes(ty, span.Began)
 	w.front().counted = span
 	if w.byRequests(at.Mono) {
 		span = w.seeReports(&v, f)
@@ -452,7 +452,7 @@ func busy(v *model.WorkflowView) bool {
 }
 
 // notes say what a reader of the workflow's numbers must know.
-func (w *workflow) notes(ty *tally) []string {
+func (w *workflow) notes(ty *tally, began *slo.Term) []string {
 	out := []string{}
 	if w.fresh < len(w.targets) {
 		out = append(out, fmt.Sprintf("totals cover %d of %d targets", w.fresh, len(w.targets)))
@@ -472,7 +472,7 @@ func (w *workflow) notes(ty *tally) []string {
 	if p := ty.countOf(model.Preemptions); p.OK() && p.Value > 0 && prefixHit(ty).OK() {
 		out = append(out, "preemptions in the window: recomputed prompts may count as prefix hits")
 	}
-	if n := ttftLeavesOut(ty); n != "" {
+	if n := ttftLeavesOut(ty, began); n != "" {
 		out = append(out, n)
 	}
 	return out
@@ -480,14 +480,16 @@ func (w *workflow) notes(ty *tally) []string {
 
 // ttftLeavesOut compares TTFT with what the other clocks of the same requests
 // say. Some servers start the TTFT clock only when a request leaves the queue.
-func ttftLeavesOut(ty *tally) string {
+// After a queue has emptied those who end have waited longer than those who get
+// their first token; began holds the first tokens of both.
+func ttftLeavesOut(ty *tally, began *slo.Term) string {
 	ttft, e2e, decode := ty.meanOf(model.TTFT), ty.meanOf(model.E2E), ty.meanOf(model.Decode)
 	finished, _ := ty.of(signalIndex[model.E2E])
 	if math.IsNaN(ttft+e2e+decode) || finished.N() < fewRequests {
 		return ""
 	}
 	rest := e2e - decode
-	if rest < 2*ttft || rest-ttft < 0.1 {
+	if rest < 2*ttft || rest-ttft < 0.1 || began != nil && rest*finished.N() < 1.2*began.Sum {
 		return ""
 	}
 	return fmt.Sprintf("TTFT here leaves out waiting: mean %.2f s, but E2E − decode is %.2f s", ttft, rest)
