@@ -121,6 +121,7 @@ func TestOC27CrowdOfWorkflows(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
 	var last crowdFrame
 	for frames := json.NewDecoder(out); len(last.Targets) == 0 || last.Targets[0].Polls < polls; {
 		last = crowdFrame{}
