@@ -53,7 +53,7 @@ type stream struct {
 type link struct {
 	stop    context.CancelFunc
 	done    chan struct{} // closed when its goroutine has ended
-	first   chan struct{} // closed when a line has come, or nothing will
+	first   chan struct{} // closed when it has shown what it is, or nothing will come
 	made    time.Duration
 	heard   time.Duration // when something was last seen to have come
 	bytes   int           // that came
@@ -110,7 +110,8 @@ func (s *stream) Poll(ctx context.Context) (model.Batch, error) {
 	return s.got.take()
 }
 
-// wait waits for the first line where the last connection brought nothing:
+// wait waits for what shows that this is a stream, or is none, where the last
+// connection brought nothing:
 // better a late answer than one that is taken back.
 func (s *stream) wait(ctx context.Context) error {
 	if !s.doubt {
@@ -263,13 +264,22 @@ func (s *stream) readAll(l *link, body io.Reader, tell func()) (err error) {
 		if !s.arrived(l, n) {
 			return os.ErrClosed
 		}
-		if s.wire.inbox.line > 0 {
+		if s.judged(l) {
 			tell()
 		}
 		if err != nil {
 			return err
 		}
 	}
+}
+
+// judged reports whether the connection has shown what it is: by an event, by a
+// line that is none, or by a comment that keeps it alive. A first line may be
+// either until the next one comes.
+func (s *stream) judged(l *link) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.got.read > l.before || s.got.skipped > l.skipped || s.wire.framer.beat
 }
 
 // arrived takes over what was read. It waits for a poll where there is no room:

@@ -9,7 +9,7 @@ import (
 	"slotop/model/slo"
 )
 
-// maxColumns bounds the counters of one target; a page of 32 MiB can hold more
+// maxColumns bounds the counters of one target; a page of 96 MiB can hold more
 // than anyone can read. Samples beyond it are counted as dropped.
 const maxColumns = 1 << 16
 
