@@ -243,6 +243,9 @@ func (f *Fleet) frame(at model.Instant) *model.Frame {
 	for _, w := range f.flows {
 		fr.Workflows = append(fr.Workflows, w.see(at, f))
 		w.record(&fr.Workflows[len(fr.Workflows)-1], points, repeat, f.grid.step, f.grid.end(f.started))
+		if s := w.judged; s.Exact && s.ElapsedS > fr.CoveredS.Value {
+			fr.CoveredS = model.Of(s.ElapsedS) // reports are counted in whole blocks
+		}
 	}
 	slices.SortFunc(fr.Workflows, f.worstFirst)
 	fr.Goodput = f.total(fr.Workflows)

@@ -216,6 +216,21 @@ func TestOnlyAnswersHaveALength(t *testing.T) {
 	}
 }
 
+// A window of reports begins with a block: what it covers is said, and what rates
+// are divided by.
+func TestReportsSayWhatTheyCover(t *testing.T) {
+	b := promised(t, time.Second, chatPolicy(0.9, ttftHalf), "a")
+	b.report()
+	b.tick()
+	b.pass(2 * time.Second)
+	b.report(b.done("early", 0.1, 1, 9))
+	b.pass(62 * time.Second)
+	b.report(b.done("late", 0.1, 1, 9))
+	f := b.tick()
+	near(t, "covered", f.CoveredS, 64)
+	near(t, "rate", workflowNamed(t, f, "chat").Requests.PerSecond, 2./64)
+}
+
 // Started is what came within the window, and not what ended in it.
 func TestStartedIsWhatCame(t *testing.T) {
 	b := promised(t, time.Second, chatPolicy(0.9, ttftHalf), "a")
