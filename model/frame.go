@@ -180,6 +180,7 @@ type Requests struct {
 	Cancelled   Reading `json:"cancelled"`
 	Unaccounted Reading `json:"unaccounted"`
 	OutputLimit Reading `json:"output_limit"` // of the finished, cut at their limit
+	Throttled   Reading `json:"throttled"`    // of the failed, refused for their rate (429)
 	Retries     Reading `json:"retries"`
 	Basis       Basis   `json:"basis"`
 

@@ -19,7 +19,7 @@ type Range struct {
 // not the service's. Unaccounted appear in no counter and are not judged.
 type Denominator struct {
 	Judged      float64 `json:"judged"`
-	Finished    float64 `json:"finished"`
+	Finished    Reading `json:"finished"` // unknown where nobody counts ends
 	Failed      float64 `json:"failed"`
 	Cancelled   Reading `json:"cancelled"` // in all
 	Excluded    Reading `json:"excluded"`  // of them; unknown where only counters exist
@@ -44,7 +44,7 @@ type GoodputView struct {
 	OutputPerSecond Range   `json:"output_per_second"` // output tokens of good requests
 	Basis           Judging `json:"basis"`
 	N               float64 `json:"n"`      // requests judged
-	Target          float64 `json:"target"` // 0–1
+	Target          Reading `json:"target"` // 0–1; unknown of all workflows together
 	Verdict         Verdict `json:"verdict"`
 	Why             Text    `json:"why"` // of a verdict that is none: a sentence
 

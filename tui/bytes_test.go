@@ -122,7 +122,7 @@ func nextSecond(i int) *model.Frame {
 		w.TTFT.N, w.TTFT.P50.Value.Value, w.TPOT.P95.Value.Value = w.TTFT.N+float64(i), w.TTFT.P50.Value.Value*k, w.TPOT.P95.Value.Value*k
 		if g := w.Goodput; g != nil {
 			moved := *g
-			moved.N, moved.Of.Finished = g.N+float64(i), g.Of.Finished+float64(i)
+			moved.N, moved.Of.Finished = g.N+float64(i), model.Of(g.Of.Finished.Value+float64(i))
 			for _, r := range []*model.Reading{&moved.Share.Lo, &moved.Share.Hi, &moved.Share.Point} {
 				r.Value *= 1 - 0.013*float64(i%7)
 			}

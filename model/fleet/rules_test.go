@@ -312,6 +312,26 @@ func TestThrottled(t *testing.T) {
 	}
 }
 
+// A refusal is told by its status or the schema's word, not by how a reason begins.
+func TestThrottledShare(t *testing.T) {
+	policy := chatPolicy(0.5, ttftHalf)
+	policy.Rules = []model.RuleSpec{{Name: "refused", Signal: "throttled_share", Over: new(float64)}}
+	b := promised(t, time.Second, policy, "a")
+	all := []model.Request{b.done("answered", 0.1, 1, 10)}
+	for id, q := range map[string]model.Request{
+		"status": {Status: 429}, "word": {Reason: "rate_limited"}, "neither": {Reason: "4290 tokens too many"},
+	} {
+		r := b.done(id, 0, 0.01, 0)
+		r.Outcome, r.Status, r.Reason, r.FirstToken = model.RequestFailed, q.Status, q.Reason, 0
+		all = append(all, r)
+	}
+	b.report(all...)
+	f := b.tick()
+	near(t, "throttled", workflowNamed(t, f, "chat").Requests.Throttled, 2)
+	a, _ := alertNamed(f, "refused")
+	near(t, "throttled_share", a.Value, 0.5)
+}
+
 func TestBudget(t *testing.T) {
 	b := promised(t, 10*time.Second, chatPolicy(0.9, ttftHalf), "a")
 	s := &serving{}

@@ -53,7 +53,7 @@ func (w *workflow) countReports(v *model.WorkflowView, sum *reported, elapsed ti
 	flight := w.events.flight
 	v.Requests = model.Requests{
 		Started: model.Of(c.Started + w.events.came), Finished: model.Of(c.Finished), Failed: model.Of(c.Failed),
-		Cancelled: model.Of(c.Cancelled), OutputLimit: model.Of(c.Truncated), Retries: model.Of(sum.retries),
+		Cancelled: model.Of(c.Cancelled), OutputLimit: model.Of(c.Truncated), Throttled: model.Of(c.Throttled), Retries: model.Of(sum.retries),
 		PerSecond: perSecond(c.Finished, elapsed), Basis: model.FromEvents,
 		FailedBy: causes(sum.failedBy), CancelledBy: causes(sum.cancelledBy),
 		Running: orZero(v.Requests.Running, flight.Running()), Waiting: orZero(v.Requests.Waiting, model.Of(flight.Queued.Value)),

@@ -116,20 +116,10 @@ func failedShare(v *model.WorkflowView) model.Reading {
 	return ratio(v.Requests.Failed, all)
 }
 
-// throttledShare is the part of the requests that was refused with 429, where
-// requests are reported with their reasons.
+// throttledShare is the part of the requests that was refused for their rate.
 func throttledShare(v *model.WorkflowView) model.Reading {
-	if v.Requests.Basis != model.FromEvents {
-		return model.Missing(model.Unsupported)
-	}
-	n := 0.0
-	for _, c := range v.Requests.FailedBy {
-		if strings.HasPrefix(c.Reason, "429") || strings.Contains(c.Reason, "rate_limited") {
-			n += c.N
-		}
-	}
 	r := v.Requests
-	return ratio(model.Of(n), r.Finished.Plus(r.Failed).Plus(r.Cancelled))
+	return ratio(r.Throttled, r.Finished.Plus(r.Failed).Plus(r.Cancelled))
 }
 
 func watchedAs(name string) (watched, bool) {

@@ -163,6 +163,7 @@ func asked(ty *tally) model.Requests {
 		Waiting:   ty.levelOf(model.Waiting),
 		Failed:    ty.outcome(model.Failed),
 		Cancelled: ty.outcome(model.Cancelled),
+		Throttled: model.Missing(model.Unsupported), // no counter tells it from other failures
 		Retries:   ty.countOf(model.Retried),
 		Basis:     ty.basis,
 

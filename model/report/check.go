@@ -120,7 +120,7 @@ func whyGoodput(w *model.WorkflowView) string {
 		return ""
 	case model.Missed:
 		p := &page{}
-		s := "goodput " + p.share(g.Share, " of "+plural(g.N, "request")) + ", promised " + unit.Promised(g.Target)
+		s := "goodput " + p.share(g.Share, " of "+plural(g.N, "request")) + ", promised " + unit.Promised(g.Target.Value)
 		for _, o := range w.Objectives {
 			if o.Verdict == model.Missed {
 				s += "; " + o.Metric.Title() + " " + unit.Limit(o.MaxS) + " was kept by " + p.share(o.Share, "")
@@ -139,7 +139,7 @@ func whyGoodput(w *model.WorkflowView) string {
 		if share == "" {
 			return because("its goodput is not known", g.Why)
 		}
-		return because("goodput "+share+" is no proof either way, promised "+unit.Promised(g.Target), g.Why)
+		return because("goodput "+share+" is no proof either way, promised "+unit.Promised(g.Target.Value), g.Why)
 	}
 }
 

@@ -113,7 +113,7 @@ func (r *CheckRow) cases() []junitCase {
 		}
 		cases = append(cases, one)
 	}
-	all.Name, all.Out = "goodput "+unit.Promised(g.Target), shareOf(g)
+	all.Name, all.Out = "goodput "+unit.Promised(g.Target.Value), shareOf(g)
 	r.judge(&all, g.Verdict, whyGoodput(w))
 	cases = append(cases, all)
 	if d := w.Deadline; d != nil {

@@ -48,7 +48,7 @@ func (r *CheckRow) markdown() []string {
 	if s := (&page{}).share(w.Goodput.Share, ""); s != "" {
 		cells[2] = s
 	}
-	cells[3], cells[4] = unit.Promised(w.Goodput.Target), unit.Integer(w.Goodput.N)
+	cells[3], cells[4] = unit.Promised(w.Goodput.Target.Value), unit.Integer(w.Goodput.N)
 	var terms []string
 	for _, o := range w.Objectives {
 		terms = append(terms, term(o))

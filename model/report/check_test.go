@@ -38,8 +38,8 @@ func flow(name string, v model.Verdict, s model.Share, n float64) model.Workflow
 			{Metric: model.MetricTPOT, MaxS: .05, Share: exact(.99), N: n, Target: .95, Verdict: model.Met},
 		},
 		Goodput: &model.GoodputView{
-			Share: s, N: n, Target: .95, Verdict: v, Basis: model.ByHistograms,
-			Of: model.Denominator{Judged: n, Finished: n, Unaccounted: model.Of(0)},
+			Share: s, N: n, Target: model.Of(.95), Verdict: v, Basis: model.ByHistograms,
+			Of: model.Denominator{Judged: n, Finished: model.Of(n), Unaccounted: model.Of(0)},
 		},
 	}
 	if v == model.NoData || v == model.CannotCompute {
@@ -70,7 +70,7 @@ func TestJudge(t *testing.T) {
 	unknown := gated()
 	unknown.Workflows[0].Goodput = nil
 	first := gated()
-	first.Workflows[0].Goodput = &model.GoodputView{Verdict: model.Undecided, Why: "rates need a second poll", Target: .95}
+	first.Workflows[0].Goodput = &model.GoodputView{Verdict: model.Undecided, Why: "rates need a second poll", Target: model.Of(.95)}
 	atMost := gated()
 	atMost.Workflows[0].Goodput.Verdict = model.Missed
 	atMost.Workflows[0].Goodput.Share = model.Share{Hi: model.Of(.6)}
@@ -137,7 +137,7 @@ func TestCheckGolden(t *testing.T) {
 	all := Judge(gated(), CheckOptions{Expected: []string{"search"}})
 	one := Judge(gated(), CheckOptions{Only: only("chat")})
 	hostile := incident()
-	hostile.Workflows[0].Goodput = &model.GoodputView{Verdict: model.CannotCompute, Why: "\x1b[2J", Target: .95}
+	hostile.Workflows[0].Goodput = &model.GoodputView{Verdict: model.CannotCompute, Why: "\x1b[2J", Target: model.Of(.95)}
 	for name, c := range map[string]*Check{"check": all, "check-met": one, "check-hostile": Judge(hostile, CheckOptions{})} {
 		for form, got := range forms(t, c) {
 			if form == "json" {
@@ -160,7 +160,7 @@ func TestCheckGolden(t *testing.T) {
 // XML reader or a page of Markdown would obey.
 func TestCheckIsPlain(t *testing.T) {
 	frame := incident()
-	frame.Workflows[0].Goodput = &model.GoodputView{Verdict: model.CannotCompute, Why: "\x1b[2J", Target: .95}
+	frame.Workflows[0].Goodput = &model.GoodputView{Verdict: model.CannotCompute, Why: "\x1b[2J", Target: model.Of(.95)}
 	c := Judge(frame, CheckOptions{Expected: []string{"\x1b[31m", "a|b\n| c", "<img src=x>", "@all"}})
 	for width := 1; width < 150; width += 7 {
 		checkPlain(t, CheckText(c, Options{Width: width}), max(width, leastWidth), false)

@@ -68,7 +68,7 @@ func (p *page) figures(r *CheckRow) []string {
 		return []string{none, none, none}
 	}
 	g := r.flow.Goodput
-	return []string{p.shareCell(g), unit.Promised(g.Target), unit.Integer(g.N)}
+	return []string{p.shareCell(g), unit.Promised(g.Target.Value), unit.Integer(g.N)}
 }
 
 // shareCell is a goodput in eight cells.

@@ -54,9 +54,9 @@ func calm() *model.Frame {
 			Promised: model.Promise{Share: .95, PeriodS: 86400},
 			Goodput: &model.GoodputView{
 				Share: model.Share{Lo: model.Of(.879), Hi: model.Of(.97)}, PerSecond: between(15.6, 17.2), OutputPerSecond: between(1610, 1830),
-				Basis: model.ByHistograms, N: 1032, Target: .95, Verdict: model.Undecided,
+				Basis: model.ByHistograms, N: 1032, Target: model.Of(.95), Verdict: model.Undecided,
 				Why: "the bounds of the share lie on both sides of what was promised",
-				Of:  model.Denominator{Judged: 1032, Finished: 1032, Cancelled: model.Of(0), Excluded: model.Of(0), Unaccounted: model.Of(0)},
+				Of:  model.Denominator{Judged: 1032, Finished: model.Of(1032), Cancelled: model.Of(0), Excluded: model.Of(0), Unaccounted: model.Of(0)},
 			},
 			Budget: &model.BudgetView{
 				Burn:      model.Burn{M2: model.Of(.6), M5: model.Of(.5)},
@@ -96,8 +96,8 @@ func loadTest() *model.Frame {
 	}
 	w.Promised = model.Promise{Share: .999, PeriodS: 30 * 86400, Reader: model.ReaderHuman, TruncatedBad: true}
 	w.Goodput = &model.GoodputView{
-		Share: exact(.6), PerSecond: between(.45, .45), OutputPerSecond: between(100, 100), Basis: model.ByRequests, N: 45, Target: .999, Verdict: model.Missed,
-		Of:     model.Denominator{Judged: 45, Finished: 36, Failed: 9, Cancelled: model.Of(1), Excluded: model.Of(1), Unaccounted: model.Of(0)},
+		Share: exact(.6), PerSecond: between(.45, .45), OutputPerSecond: between(100, 100), Basis: model.ByRequests, N: 45, Target: model.Of(.999), Verdict: model.Missed,
+		Of:     model.Denominator{Judged: 45, Finished: model.Of(36), Failed: 9, Cancelled: model.Of(1), Excluded: model.Of(1), Unaccounted: model.Of(0)},
 		Sample: between(.451, .73), Evidence: &model.EvidenceView{Lo: model.Of(.4), Hi: model.Of(.78), DesignEffect: 4}, UserShare: exact(.72),
 	}
 	w.Budget = &model.BudgetView{

@@ -83,8 +83,8 @@ func verdictWord(v model.Verdict) string {
 // goodput is a goodput in pieces: verdict, share, rates and why.
 func (p *page) goodput(g *model.GoodputView) []string {
 	promised := ""
-	if g.Target > 0 { // of all workflows together nothing is
-		promised = "promised " + unit.Promised(g.Target)
+	if v, ok := g.Target.Get(); ok { // of all workflows together nothing is
+		promised = "promised " + unit.Promised(v)
 	}
 	pieces := []string{
 		verdictWord(g.Verdict), p.share(g.Share, " of "+plural(g.N, "request")), promised,
@@ -122,9 +122,11 @@ func (p *page) dash() string { return p.short("–") }
 // denominator says of which requests a goodput is the share.
 func (p *page) denominator(g *model.GoodputView) []string {
 	d := g.Of
-	pieces := []string{
-		unit.Integer(d.Judged) + " judged", unit.Integer(d.Finished) + " finished", unit.Integer(d.Failed) + " failed",
+	pieces := []string{unit.Integer(d.Judged) + " judged"}
+	if v, ok := d.Finished.Get(); ok {
+		pieces = append(pieces, unit.Integer(v)+" finished")
 	}
+	pieces = append(pieces, unit.Integer(d.Failed)+" failed")
 	if d.Cancelled.OK() {
 		cancelled := unit.Integer(d.Cancelled.Value) + " cancelled"
 		if some(d.Excluded) {

@@ -12,7 +12,7 @@ import (
 // which something was not measured. From histograms it is what the bounds allow:
 // the truth lies within.
 func Goodput(spec *model.WorkflowSpec, s Span) model.GoodputView {
-	v := model.GoodputView{Target: spec.Share, Basis: model.ByHistograms, Of: s.denominator()}
+	v := model.GoodputView{Target: model.Of(spec.Share), Basis: model.ByHistograms, Of: s.denominator()}
 	if s.Exact {
 		v.Basis = model.ByRequests
 		s.exact(&v)
@@ -23,15 +23,15 @@ func Goodput(spec *model.WorkflowSpec, s Span) model.GoodputView {
 		v.Verdict, v.Why = model.CannotCompute, "no finish counts"
 		return v
 	}
-	v.Of.Finished = finished
+	v.Of.Finished = model.Of(finished)
 	s.estimate(&v, boundsOf(spec, &s, finished))
 	return v
 }
 
 func (s *Span) denominator() model.Denominator {
-	d := model.Denominator{Finished: s.Finished, Failed: s.Failed, Unaccounted: s.Unaccounted}
+	d := model.Denominator{Failed: s.Failed, Unaccounted: s.Unaccounted}
 	if s.Ends || s.Exact {
-		d.Cancelled = model.Of(s.Cancelled)
+		d.Finished, d.Cancelled = model.Of(s.Finished), model.Of(s.Cancelled)
 	}
 	if s.Exact || s.Ends && s.Cancelled == 0 {
 		d.Excluded = model.Of(s.Excluded)
@@ -179,7 +179,7 @@ func (s *Span) output(b bounds) model.Range {
 // few.
 func settle(v *model.GoodputView, good interval) {
 	lo, hi := v.Share.Lo.Value, v.Share.Hi.Value
-	r := rule(lo, hi, good.guess/v.N, v.N, v.Target)
+	r := rule(lo, hi, good.guess/v.N, v.N, v.Target.Value)
 	v.Verdict, v.Sample = r.verdict, r.sample
 	if r.verdict != model.Undecided {
 		return

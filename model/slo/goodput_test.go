@@ -72,7 +72,7 @@ func TestJointShare(t *testing.T) {
 	} {
 		v := Goodput(tt.spec, spanOf(n, tt.parts...))
 		wantShare(t, tt.name, v.Share, tt.lo, tt.hi, tt.point)
-		if v.Basis != model.ByHistograms || v.N != n || v.Of.Judged != n || v.Of.Finished != n || v.Target != .9 {
+		if v.Basis != model.ByHistograms || v.N != n || v.Of.Judged != n || v.Of.Finished.Value != n || v.Target != model.Of(.9) {
 			t.Errorf("%s: %+v", tt.name, v)
 		}
 	}
@@ -167,7 +167,7 @@ func TestOC19NoFinishCounts(t *testing.T) {
 	s := spanOf(0, met(model.MetricTTFT, 412, 391, 391))
 	s.Ends = false
 	v := Goodput(Assumed(), s)
-	if v.Verdict != model.CannotCompute || v.Why != "no finish counts" || v.Share != (model.Share{}) || v.PerSecond != (model.Range{}) {
+	if v.Verdict != model.CannotCompute || v.Why != "no finish counts" || v.Share != (model.Share{}) || v.PerSecond != (model.Range{}) || v.Of.Finished.OK() {
 		t.Errorf("%+v", v)
 	}
 	b, err := json.Marshal(v)
@@ -186,7 +186,7 @@ func TestOC23DenominatorIsNamed(t *testing.T) {
 	s := spanOf(3500, met(model.MetricTTFT, 7200, 7200, 7200), met(model.MetricTPOT, 3500, 3500, 3500))
 	s.InFlight, s.Unaccounted = 4, model.Of(3696)
 	v := Goodput(promise(.95, ttft(.5), tpot(.05)), s)
-	if v.Of.Finished != 3500 || v.Of.Judged != 3500 || v.Of.Unaccounted.Value != 3696 {
+	if v.Of.Finished != model.Of(3500) || v.Of.Judged != 3500 || v.Of.Unaccounted.Value != 3696 {
 		t.Errorf("%+v", v.Of)
 	}
 	wantShare(t, "of the finished", v.Share, 1, 1, 1)
@@ -393,7 +393,7 @@ func TestExactGoodput(t *testing.T) {
 	v := Goodput(spec, s)
 	wantShare(t, "share", v.Share, 76./92, 76./92, 76./92)
 	wantShare(t, "users", v.UserShare, 70./75, 70./75, 70./75)
-	if v.Basis != model.ByRequests || v.N != 92 || v.Of != (model.Denominator{Judged: 92, Finished: 80, Failed: 10, Cancelled: model.Of(20), Excluded: model.Of(18)}) {
+	if v.Basis != model.ByRequests || v.N != 92 || v.Of != (model.Denominator{Judged: 92, Finished: model.Of(80), Failed: 10, Cancelled: model.Of(20), Excluded: model.Of(18)}) {
 		t.Errorf("%+v", v)
 	}
 	if v.PerSecond != (model.Range{Lo: model.Of(76. / 50), Hi: model.Of(76. / 50)}) || v.OutputPerSecond.Hi != model.Of(120) {

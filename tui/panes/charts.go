@@ -299,7 +299,7 @@ func (g graph) plot(look Look) chart.Plot {
 
 // goodput adds the share that was kept, against the share that was promised.
 func (g graph) goodput(p *chart.Plot, look Look) {
-	target := g.w.Goodput.Target
+	target := g.w.Goodput.Target.Value
 	p.Most, p.Objective = 1, target
 	p.Lines = []chart.Line{{
 		Values: g.w.History.Goodput, Ink: look.ink(themes.High), Over: look.ink(themes.Over), Limit: target, Under: true, Letter: '#',

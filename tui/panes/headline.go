@@ -157,7 +157,7 @@ func promised(f *model.Frame, w *model.WorkflowView, look Look) []part {
 	if g := w.Goodput; g != nil && g.Share.Lo.OK() {
 		head = append(head, part{segs: []seg{
 			{themes.Muted, "goodput "}, {verdictRole(g.Verdict), look.share(g.Share)},
-			{themes.Muted, " (objective " + unit.Promised(g.Target) + ")"},
+			{themes.Muted, " (objective " + unit.Promised(g.Target.Value) + ")"},
 		}, drop: 1})
 	}
 	if b := w.Budget; b != nil && b.Burn.M5.OK() {
@@ -227,11 +227,11 @@ func behind(f *model.Frame, w *model.WorkflowView, look Look) [][]part {
 
 // judged names the requests that a goodput is the share of.
 func judged(d model.Denominator) string {
-	text := samples(d.Finished) + " finished"
+	text := samples(d.Finished.Value) + " finished"
 	if d.Failed > 0 {
 		text += ", " + samples(d.Failed) + " failed"
 	}
-	if c := d.Judged - d.Finished - d.Failed; c >= 1 {
+	if c := d.Judged - d.Finished.Value - d.Failed; c >= 1 {
 		text += ", " + samples(c) + " cancelled"
 	}
 	return text

@@ -35,7 +35,7 @@ func LoadTest() *model.Frame {
 	w.Objectives[1].N = 300
 	w.Condition, w.Since = model.IsMissed, ago(75*time.Second)
 	w.Goodput.Basis, w.Goodput.UserShare = model.ByRequests, exactly(0.941)
-	w.Goodput.Of = model.Denominator{Judged: 313, Finished: 300, Failed: 11, Cancelled: model.Of(4), Excluded: model.Of(2)}
+	w.Goodput.Of = model.Denominator{Judged: 313, Finished: model.Of(300), Failed: 11, Cancelled: model.Of(4), Excluded: model.Of(2)}
 	w.Goodput.N, w.Goodput.Sample = 313, model.Range{Lo: model.Of(0.882), Hi: model.Of(0.943)}
 	w.Promised.TruncatedBad = true
 	w.History.Events = nil

@@ -21,10 +21,10 @@ func promise(w *model.WorkflowView, share model.Share, v model.Verdict, burn, le
 	perSecond := w.Requests.PerSecond.Value
 	w.Promised = model.Promise{Share: 0.95, PeriodS: 24 * 3600}
 	w.Goodput = &model.GoodputView{
-		Share: share, Basis: model.ByHistograms, N: n, Target: 0.95, Verdict: v,
+		Share: share, Basis: model.ByHistograms, N: n, Target: model.Of(0.95), Verdict: v,
 		PerSecond:       model.Range{Lo: model.Of(perSecond * share.Lo.Value), Hi: model.Of(perSecond * share.Hi.Value)},
 		OutputPerSecond: model.Range{Lo: model.Of(perSecond * 210 * share.Lo.Value), Hi: model.Of(perSecond * 210 * share.Hi.Value)},
-		Of:              model.Denominator{Judged: n, Finished: n, Unaccounted: w.Requests.Unaccounted},
+		Of:              model.Denominator{Judged: n, Finished: model.Of(n), Unaccounted: w.Requests.Unaccounted},
 	}
 	w.Budget = budget(burn, left)
 	for i := range w.Objectives {
@@ -50,7 +50,7 @@ func budget(burn, left float64) *model.BudgetView {
 
 // unjudged takes away what cannot be known of a workflow's promise.
 func unjudged(w *model.WorkflowView, v model.Verdict, why string) {
-	w.Goodput = &model.GoodputView{Basis: model.ByHistograms, Target: 0.95, Verdict: v, Why: model.Text(why)}
+	w.Goodput = &model.GoodputView{Basis: model.ByHistograms, Target: model.Of(0.95), Verdict: v, Why: model.Text(why)}
 	w.Budget = &model.BudgetView{PeriodS: 24 * 3600, ObservedS: 6 * 3600}
 }
 
@@ -62,7 +62,7 @@ func total(f *model.Frame, share model.Share, v model.Verdict) {
 			n += g.N
 		}
 	}
-	f.Goodput = &model.GoodputView{Share: share, Basis: model.ByHistograms, N: n, Target: 0.95, Verdict: v}
+	f.Goodput = &model.GoodputView{Share: share, Basis: model.ByHistograms, N: n, Verdict: v}
 }
 
 // alert is one that began and fired so long ago.
