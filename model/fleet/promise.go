@@ -223,8 +223,7 @@ func (w *workflow) promise(v *model.WorkflowView, s slo.Span, now time.Duration,
 	}
 	l := w.ledgerOf(s.Exact)
 	if g.Share.Hi.OK() && !s.LateClock {
-		point := first(g.Share.Point, g.Share.Lo)
-		g.Evidence = slo.Evidence(point.Value*g.N, g.N, l.recent(keptBlocks, 0), spec)
+		g.Evidence = slo.Evidence(g.Share, g.N, l.recent(keptBlocks, 0), spec)
 	}
 	v.Goodput = &g
 	v.Budget = w.budget(l, spec, s, now, every)

@@ -22,7 +22,14 @@ func Wilson(good, n, z float64) (lo, hi float64) {
 	z2 := z * z / n
 	centre := (p + z2/2) / (1 + z2)
 	half := z * math.Sqrt(p*(1-p)/n+z2/(4*n)) / (1 + z2)
-	return max(0, centre-half), min(1, centre+half)
+	lo, hi = max(0, centre-half), min(1, centre+half)
+	if p == 0 {
+		lo = 0 // and not what rounding leaves of it
+	}
+	if p == 1 {
+		hi = 1
+	}
+	return lo, hi
 }
 
 // certainty is 1 minus the confidence with which certify vouches.
@@ -91,14 +98,16 @@ func DesignEffect(blocks []Counts, counted func(*Counts) (good, n float64)) (d f
 	return max(1, between/(float64(k-1)*p*(1-p))), true
 }
 
-// Evidence is what good of n requests say of the service rather than of their
+// Evidence is what a share of n requests says of the service rather than of their
 // window: Wilson's interval on as many requests as are independent, judged by
-// blocks of ten seconds. Nil below twelve blocks with requests.
-func Evidence(good, n float64, blocks []Counts, spec *model.WorkflowSpec) *model.EvidenceView {
+// blocks of ten seconds. Where the share lies between two ends it is as wide on
+// both sides of them. Nil below twelve blocks with requests.
+func Evidence(share model.Share, n float64, blocks []Counts, spec *model.WorkflowSpec) *model.EvidenceView {
 	d, ok := DesignEffect(blocks, func(c *Counts) (float64, float64) { return counted(spec, c) })
 	if !ok || !(n > 0) {
 		return nil
 	}
-	lo, hi := Wilson(good/d, n/d, z95)
+	lo, _ := Wilson(share.Lo.Value*n/d, n/d, z95)
+	_, hi := Wilson(share.Hi.Value*n/d, n/d, z95)
 	return &model.EvidenceView{Lo: model.Of(lo), Hi: model.Of(hi), DesignEffect: d}
 }

@@ -98,15 +98,22 @@ func TestEvidence(t *testing.T) {
 	// much as those of independent requests would: Σ (g_b − 19)² = 20 × 11 × 4 × .95 × .05.
 	y := math.Sqrt((41.8 - 36) / 2)
 	blocks := blocksOf(20, 20, 20, 20, 20, 20, 20, 20, 20, 16-y, 16, 16+y)
-	e := Evidence(228, 240, blocks, spec)
+	exactly := model.Share{Lo: model.Of(.95), Hi: model.Of(.95)}
+	e := Evidence(exactly, 240, blocks, spec)
 	if e == nil {
 		t.Fatal("twelve blocks are no evidence")
 	}
 	near(t, "design effect", e.DesignEffect, 4, 1e-9)
 	near(t, "lower end", e.Lo.Value, .8630, 6e-5)
 	near(t, "upper end", e.Hi.Value, .9829, 6e-5)
-	if e := Evidence(228, 240, blocks[1:], spec); e != nil {
+	if e := Evidence(exactly, 240, blocks[1:], spec); e != nil {
 		t.Errorf("evidence from eleven blocks: %+v", e)
+	}
+
+	// What lies between two ends is known no better than either of them.
+	wide := Evidence(model.Share{Lo: model.Of(.5), Hi: model.Of(.95), Point: model.Of(.7)}, 240, blocks, spec)
+	if wide.Lo.Value >= .5 || wide.Hi.Value != e.Hi.Value {
+		t.Errorf("evidence of a share between 50 and 95 %%: %+v", wide)
 	}
 
 	// From histograms a block counts by the best guess: 20 finished, of which 19
@@ -123,7 +130,7 @@ func TestEvidence(t *testing.T) {
 	near(t, "good by guess", good, 20*.95*.95, 1e-9)
 	near(t, "judged", n, 20, 0)
 	p := (1 + .95*.95) / 2 // every second block has all
-	if e := Evidence(228, 240, unjudged, spec); e == nil {
+	if e := Evidence(exactly, 240, unjudged, spec); e == nil {
 		t.Error("blocks of histograms are no evidence")
 	} else {
 		near(t, "design effect of guesses", e.DesignEffect, 12*20*(1-p)*(1-p)/(11*p*(1-p)), 1e-9)
