@@ -137,7 +137,7 @@ func (f *Fleet) inFlight(at model.Instant) {
 			if w == nil {
 				return
 			}
-			n := w.events.phase(r.Phase, unknown)
+			n := w.events.phase(r.Phase, unknown || !t.fresh())
 			*n = model.Of(n.Value + 1)
 			if t.follows.When(r.Queued) >= from {
 				w.events.came++

@@ -114,6 +114,40 @@ func TestPhases(t *testing.T) {
 	near(t, "failed", w.Requests.Failed, 0)
 }
 
+// While the one who reported is down nothing is known of what was in flight, and
+// no number of before is passed off as one of now.
+func TestReportsOfOneWhoIsDown(t *testing.T) {
+	b := promised(t, time.Second, chatPolicy(0.9, ttftHalf), "a")
+	b.report()
+	b.tick()
+	b.pass(10 * time.Second)
+	flying := b.done("flying", 0.2, 2, 10)
+	flying.Phase, flying.Completed, flying.Outcome = model.PhaseStreaming, 0, ""
+	b.report(b.done("r", 0.2, 2, 10), flying)
+	w := workflowNamed(t, b.tick(), "chat")
+	near(t, "running", w.Requests.Running, 1)
+	for range 3 {
+		b.pass(time.Second)
+		b.fail("a", model.Refused)
+	}
+	w = workflowNamed(t, b.tick(), "chat")
+	if w.Condition != model.IsDown {
+		t.Fatalf("%+v", w)
+	}
+	for name, r := range map[string]model.Reading{
+		"running": w.Requests.Running, "waiting": w.Requests.Waiting, "rate": w.Requests.PerSecond,
+		"finished": w.Requests.Finished, "output": w.Tokens.OutputPerSecond, "streaming": w.Phases.Streaming,
+	} {
+		if r.OK() {
+			t.Errorf("%s is %v", name, r.Value)
+		}
+	}
+	near(t, "unknown", w.Phases.Unknown, 1)
+	if w.TTFT != nil || w.E2E != nil {
+		t.Errorf("TTFT %+v, E2E %+v", w.TTFT, w.E2E)
+	}
+}
+
 // A workflow that engines and reports both tell of is judged by the reports, and
 // by histograms again once the reports' target is silent.
 func TestReportsComeFirst(t *testing.T) {

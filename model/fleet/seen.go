@@ -11,6 +11,10 @@ import (
 // seeReports fills a view with what requests reported one by one say: they are
 // what clients felt. What only an engine knows stays as it is.
 func (w *workflow) seeReports(v *model.WorkflowView, f *Fleet) slo.Span {
+	v.Missing = slices.DeleteFunc(v.Missing, func(s model.Signal) bool { return told[s] })
+	if w.reporting == 0 {
+		return w.seeSilence(v)
+	}
 	sum, from := w.events.over(f.window, w.now.Mono)
 	elapsed := w.now.Mono - max(from, f.started.Mono)
 	w.countReports(v, sum, elapsed)
@@ -23,7 +27,6 @@ func (w *workflow) seeReports(v *model.WorkflowView, f *Fleet) slo.Span {
 	}
 	phases := w.events.flight.Complete()
 	v.Phases = &phases
-	v.Missing = slices.DeleteFunc(v.Missing, func(s model.Signal) bool { return told[s] })
 	span := exactly(sum.counts)
 	span.ElapsedS = elapsed.Seconds()
 	return span
@@ -36,6 +39,19 @@ func exactly(c slo.Counts) slo.Span {
 		span.Exported[i] = true
 	}
 	return span
+}
+
+// seeSilence is for when nobody who reported answers any more: what was in flight
+// may have ended since, and what ended since was told to nobody.
+func (w *workflow) seeSilence(v *model.WorkflowView) slo.Span {
+	old := model.Missing(model.Stale)
+	v.Requests = model.Requests{
+		Started: old, Finished: old, Failed: old, Cancelled: old, OutputLimit: old, Retries: old, Unaccounted: old,
+		PerSecond: old, Running: old, Waiting: old, Basis: model.FromEvents,
+	}
+	v.Tokens.OutputPerSecond = old
+	v.Phases = &model.Phases{Unknown: w.events.flight.Unknown}
+	return exactly(slo.Counts{})
 }
 
 // told are the signals that reports of requests stand in for.
