@@ -174,7 +174,29 @@ func (r *fileRule) check(at *placer, n *yaml.Node) error {
 	case r.Under != nil && *r.Clear < *r.Under:
 		errs = append(errs, at.at(child(n, "clear"), "clear is below under: a value could be recovered and beyond the bound at once"))
 	}
+	for _, key := range []string{"over", "under", "clear"} {
+		if bound := child(n, key); bound != nil {
+			errs = append(errs, mismatch(at, bound, r.Signal))
+		}
+	}
 	return errors.Join(errs...)
+}
+
+// mismatch says that a bound is written in what its signal is not measured in.
+func mismatch(at *placer, bound *yaml.Node, signal string) error {
+	ratio, err := parseRatio(bound.Value)
+	percent, timed := strings.HasSuffix(bound.Value, "%"), err != nil
+	switch u := fleet.SignalUnit(signal); {
+	case u == "":
+		return nil
+	case u == model.Seconds && percent:
+		return at.at(bound, "%s is a time: write 500ms, or 0.5 for seconds", signal)
+	case u == model.Ratio && (timed || ratio < 0 || ratio > 1):
+		return at.at(bound, "%s is a share between 0%% and 100%%: write 90%% or 0.9", signal)
+	case u != model.Seconds && u != model.Ratio && (timed || percent):
+		return at.at(bound, "%s is a plain number: write 6", signal)
+	}
+	return nil
 }
 
 func (a *fileAlerts) checkSenders(at *placer, list *yaml.Node) error {

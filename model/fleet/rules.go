@@ -210,10 +210,10 @@ func (f *Fleet) burning(w *workflow, v *model.WorkflowView, exact bool, rule ale
 		if !tier.Applies(long.N*tier.Short.Seconds()/max(tier.Short, covered).Seconds()) || tier.Sparse && short.N == 0 {
 			continue
 		}
-		if fires, why := tier.Fires(spec.Share, long, short); fires {
+		if fires, _ := tier.Fires(spec.Share, long, short); fires {
 			o.Truth = alert.Yes
 			o.Value = model.Of(slo.Burn(long.Share(), spec.Share))
-			o.Text = fmt.Sprintf("%s, %s is allowed: burn %s×", why, unit.Ratio(1-spec.Share), unit.Rate(o.Value.Value))
+			o.Text = w.burned(l, spec, s, max(tier.Long, 2*f.every))
 			return o
 		}
 	}
@@ -231,6 +231,21 @@ func (w *workflow) frontLost(exact bool) bool {
 		return false
 	}
 	return w.carried > w.reporting || w.edge.read > 0 && w.edge.fresh == 0 && w.front() == &w.engines
+}
+
+// burned says by what a burn is measured: how many were surely bad, over the window
+// or what of it was watched, and whether histograms leave open that there were more.
+func (w *workflow) burned(l *ledger, spec *model.WorkflowSpec, s slo.Span, window time.Duration) string {
+	c, elapsed := l.since(window)
+	surely, likely := slo.BadOf(spec, stretch(c, elapsed, s))
+	least := ""
+	if likely.Bad-surely.Bad >= 1 {
+		least = "at least "
+	}
+	if elapsed < window*9/10 {
+		window = elapsed.Truncate(time.Second)
+	}
+	return fmt.Sprintf("%s%s, %s allowed: burn %s×", least, surely.In(window), unit.Promised(1-spec.Share), unit.Rate(slo.Burn(surely.Share(), spec.Share)))
 }
 
 // ranked is a rule as loud as the promise it watches: an assumed one never pages.
@@ -277,7 +292,7 @@ func (f *Fleet) predicted(w *workflow, v *model.WorkflowView) alert.Observation 
 	o.Truth, o.Value = alert.No, wait
 	if wait.Value > limit && !missedTTFT(v) {
 		o.Truth = alert.Yes
-		o.Text = fmt.Sprintf("a request that arrives now waits about %s for its first token, the objective is %s",
+		o.Text = fmt.Sprintf("a request arriving now waits about %s for its first token, promised %s",
 			unit.Duration(wait.Value), unit.Limit(limit))
 	}
 	return o

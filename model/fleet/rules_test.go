@@ -62,7 +62,7 @@ func TestBurnPagesOnce(t *testing.T) {
 	if a.State != model.AlertFiring || a.Severity != model.Page || a.FiredAt.Sub(began) > 75*time.Second {
 		t.Errorf("after three minutes: %+v", a)
 	}
-	if !strings.Contains(a.Text, "bad in 2 min, 5.0 % is allowed: burn") {
+	if !strings.Contains(a.Text, "bad in 2 min, 5 % allowed: burn") {
 		t.Errorf("text %q", a.Text)
 	}
 	f = b.run(s, 10*time.Minute, 10, 0)
@@ -407,10 +407,23 @@ func TestUserRules(t *testing.T) {
 	page := func(waiting float64) *model.Frame {
 		return b.round(gauge(model.Waiting, waiting), counter(model.OutputTokens, b.at.Mono.Seconds()))
 	}
-	for i, want := range []model.AlertState{"", model.AlertPending, model.AlertPending, model.AlertFiring, model.AlertFiring, model.AlertFiring, model.AlertFiring, model.AlertResolved} {
-		a, _ := alertNamed(page([]float64{3, 20, 20, 20, 7, 4, 4, 4}[i]), "queue")
-		if a.State != want {
-			t.Errorf("page %d: %q, want %q: %+v", i, a.State, want, a)
+	for i, tt := range []struct {
+		waiting float64
+		state   model.AlertState
+		text    string
+	}{
+		{3, "", ""},
+		{20, model.AlertPending, "requests_waiting 20, above 10"},
+		{20, model.AlertPending, "requests_waiting 20, above 10"},
+		{20, model.AlertFiring, "requests_waiting 20, above 10"},
+		{7, model.AlertFiring, "requests_waiting 7, no longer above 10"},
+		{4, model.AlertFiring, "requests_waiting 4, no longer above 10"},
+		{4, model.AlertFiring, "requests_waiting 4, no longer above 10"},
+		{4, model.AlertResolved, "requests_waiting 4, no longer above 10"},
+	} {
+		a, _ := alertNamed(page(tt.waiting), "queue")
+		if a.State != tt.state || a.Text != tt.text {
+			t.Errorf("page %d: %q, want %q: %+v", i, a.State, tt.state, a)
 		}
 	}
 	for _, bad := range []model.RuleSpec{
@@ -419,7 +432,8 @@ func TestUserRules(t *testing.T) {
 		{Name: "x", Signal: "goodput"},
 		{Name: "x", Signal: "goodput", Over: &over, Under: &over},
 		{Name: "slo-burn", Signal: "goodput", Over: &over},
-		{Name: "x", Signal: "goodput", Over: &over, Target: "a"},
+		{Name: "x", Signal: "goodput", Over: &clear, Target: "a"},
+		{Name: "x", Signal: "goodput", Under: &over},
 		{Name: "x", Signal: "kv_cache_usage", Over: &over, Workflow: "a"},
 	} {
 		if err := checkRules([]model.RuleSpec{bad}); err == nil {

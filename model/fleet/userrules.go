@@ -62,6 +62,12 @@ func OfTarget(signal string) bool {
 	return known && s.of != nil
 }
 
+// SignalUnit is what a signal is measured in, "" for one that is not known.
+func SignalUnit(signal string) model.Unit {
+	s, _ := watchedAs(signal)
+	return s.unit
+}
+
 // units are what the numbers of the rules are measured in.
 func (f *Fleet) units(alerts []model.AlertView) {
 	for i := range alerts {
@@ -147,6 +153,8 @@ func checkRules(rules []model.RuleSpec) error {
 			return fmt.Errorf("rule %s: no signal %q; there are %s", r.Name, r.Signal, strings.Join(RuleSignals(), ", "))
 		case (r.Over == nil) == (r.Under == nil):
 			return fmt.Errorf("rule %s: say either over or under", r.Name)
+		case SignalUnit(r.Signal) == model.Ratio && !isShare(first(r.Over, r.Under)):
+			return fmt.Errorf("rule %s: %s is a share: bound it between 0 and 1", r.Name, r.Signal)
 		}
 		if r.Workflow != "" && OfTarget(r.Signal) {
 			return fmt.Errorf("rule %s: %s is a figure of targets: give target instead of workflow", r.Name, r.Signal)
@@ -158,6 +166,8 @@ func checkRules(rules []model.RuleSpec) error {
 	}
 	return nil
 }
+
+func isShare(bound *float64) bool { return *bound >= 0 && *bound <= 1 }
 
 // judgeRules evaluates the user's own rules.
 func (f *Fleet) judgeRules(fr *model.Frame) {
@@ -192,13 +202,24 @@ func (f *Fleet) userRule(fr *model.Frame, r model.RuleSpec, s watched, o alert.O
 	}
 	o.Rule, o.Compare = ruleOf(r), true
 	if o.Value.OK() {
-		word := "above"
-		if o.Rule.Below {
-			word = "below"
-		}
-		o.Text = fmt.Sprintf("%s %s, %s %s", r.Signal, unit.Measured(o.Value.Value, s.unit), word, unit.Measured(o.Rule.Limit, s.unit))
+		o.Text = fmt.Sprintf("%s %s, %s %s", r.Signal, unit.Measured(o.Value.Value, s.unit), sideOf(o.Rule, o.Value.Value), unit.Measured(o.Rule.Limit, s.unit))
 	}
 	f.observe(o, fr.At)
+}
+
+// sideOf is on which side of a rule's limit a number is. One on its way back is
+// not said to be where it no longer is.
+func sideOf(r alert.Rule, v float64) string {
+	switch {
+	case r.Below && v < r.Limit:
+		return "below"
+	case r.Below:
+		return "no longer below"
+	case v > r.Limit:
+		return "above"
+	default:
+		return "no longer above"
+	}
 }
 
 func ruleOf(r model.RuleSpec) alert.Rule {

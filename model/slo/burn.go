@@ -40,6 +40,8 @@ func inWords(d time.Duration) string {
 		return fmt.Sprintf("%d h", d/time.Hour)
 	case d%time.Minute == 0:
 		return fmt.Sprintf("%d min", d/time.Minute)
+	case d > time.Minute:
+		return fmt.Sprintf("%d min %d s", d/time.Minute, d%time.Minute/time.Second)
 	default:
 		return fmt.Sprintf("%g s", d.Seconds())
 	}

@@ -143,7 +143,7 @@ func TestBadInWindow(t *testing.T) {
 		5 * time.Minute:   "3 of 7 bad in 5 min",
 		15 * time.Second:  "3 of 7 bad in 15 s",
 		6 * time.Hour:     "3 of 7 bad in 6 h",
-		150 * time.Second: "3 of 7 bad in 150 s",
+		150 * time.Second: "3 of 7 bad in 2 min 30 s",
 	} {
 		if got := (Bad{7, 3}).In(window); got != want {
 			t.Errorf("%q, want %q", got, want)
