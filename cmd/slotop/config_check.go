@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -58,7 +59,14 @@ func (a *app) checkConfig(ctx context.Context, args []string) error {
 	if _, err := os.Stat(path); err != nil {
 		path += ": no file, the defaults hold"
 	}
-	fmt.Fprintf(a.out, "%s: right, %s, %s\n", path, count(len(opened), "target"), count(len(s.policy.Workflows), "workflow"))
+	said := []string{count(len(opened), "target"), count(len(s.policy.Workflows), "workflow")}
+	if n := len(s.file.Alerts.Rules); n > 0 {
+		said = append(said, count(n, "rule"))
+	}
+	if n := len(s.file.Alerts.Send); n > 0 {
+		said = append(said, count(n, "receiver"))
+	}
+	fmt.Fprintf(a.out, "%s: right, %s\n", path, strings.Join(said, ", "))
 	if a.flags.offline || len(opened) == 0 {
 		return sources.CloseAll(opened)
 	}

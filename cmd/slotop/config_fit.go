@@ -295,7 +295,7 @@ func (g *group) between(name string, s float64) string {
 			try = unit.Limit(hi)
 		}
 	}
-	return fmt.Sprintf("%s %s, on %s: the answer will be an interval, %s; the nearest edge is %s", name, where, nameTargets(g.targets), g.width(above), try)
+	return fmt.Sprintf("%s %s, on %s: %s; the nearest edge is %s", name, where, nameTargets(g.targets), g.width(above), try)
 }
 
 // width says how wide the interval is, by the requests seen so far; above is the
@@ -303,14 +303,18 @@ func (g *group) between(name string, s float64) string {
 func (g *group) width(above int) string {
 	n := g.counts[len(g.counts)-1]
 	if n == 0 {
-		return "how wide is not known before the first request"
+		return "the answer will be an interval, how wide is not known before the first request"
 	}
 	lo := 0.0
 	if above > 0 {
 		lo = g.counts[above-1] / n
 	}
 	hi := g.counts[above] / n
-	return fmt.Sprintf("%s wide: between %s and %s of the %s requests since start were within it",
+	if hi == lo {
+		return fmt.Sprintf("exact while no request falls into that bucket, as none of the %s since start did: %s were within it",
+			unit.Integer(n), unit.Ratio(lo))
+	}
+	return fmt.Sprintf("the answer will be an interval, %s wide: between %s and %s of the %s requests since start were within it",
 		unit.Number(hi-lo), unit.Ratio(lo), unit.Ratio(hi), unit.Integer(n))
 }
 

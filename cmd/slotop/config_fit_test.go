@@ -71,8 +71,8 @@ func TestFit(t *testing.T) {
 			[]string{
 				"TTFT 50 ms lies below the first bucket edge, 100 ms, on a (vllm): the answer will be an interval, " +
 					"0.6 wide: between 0 % and 60.0 % of the 1000 requests since start were within it; the nearest edge is 100 ms",
-				"TPOT 1 s lies above the last bucket edge, 100 ms, on a (vllm): the answer will be an interval, " +
-					"0 wide: between 100 % and 100 % of the 1000 requests since start were within it; the nearest edge is 100 ms",
+				"TPOT 1 s lies above the last bucket edge, 100 ms, on a (vllm): exact while no request falls into that bucket, " +
+					"as none of the 1000 since start did: 100 % were within it; the nearest edge is 100 ms",
 			},
 		},
 		{
