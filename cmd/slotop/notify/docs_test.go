@@ -33,8 +33,10 @@ func TestDocumented(t *testing.T) {
 			}
 		}
 	}
-	shown := fires("slo-burn|chat|", 0)
-	shown.Rule, shown.Text, shown.Unit = "slo-burn", "2112 of 6034 bad in 5 min, 5.0 % is allowed: burn 7×", model.Times
+	shown := with(fires("slo-burn|chat|", 0), func(a *model.AlertView) {
+		a.Rule, a.Text, a.Unit = "slo-burn", "3713 of 4160 bad in 2 min, 5 % allowed: burn 17.9×", model.Times
+		a.Since, a.Value, a.Peak, a.Limit = a.FiredAt, model.Of(17.85), model.Of(17.85), model.Reading{}
+	})
 	want, err := json.MarshalIndent(messageOf([]notice{{alert: shown}}), "", "  ")
 	if err != nil {
 		t.Fatal(err)

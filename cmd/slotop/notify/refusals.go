@@ -27,7 +27,7 @@ func (s *server) refusal(response *http.Response) error {
 	case code == http.StatusNotFound, code == http.StatusMethodNotAllowed, code == http.StatusGone:
 		return fmt.Errorf("%s: nothing there takes alerts, is the path of its url right?", said)
 	case code == http.StatusBadRequest, code == http.StatusUnprocessableEntity, code == http.StatusUnsupportedMediaType:
-		return fmt.Errorf("%s: it does not understand the message, is it the right kind of sink?", said)
+		return fmt.Errorf("%s: it does not understand the message, is it the right kind of receiver?", said)
 	default:
 		return errors.New(said)
 	}

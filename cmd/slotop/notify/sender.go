@@ -62,12 +62,12 @@ func New(c Config, opt Options) (*Sender, error) {
 	for i, sink := range c.Sinks {
 		sink = sink.withDefaults()
 		if names[sink.Name] {
-			return nil, fmt.Errorf("alert sink %d: there is another one called %s: give each its own name", i+1, clean(sink.Name))
+			return nil, fmt.Errorf("receiver %d: there is another one called %s: give each its own name", i+1, clean(sink.Name))
 		}
 		names[sink.Name] = true
 		w, err := newWorker(s.life, sink, opt)
 		if err != nil {
-			return nil, fmt.Errorf("alert sink %s: %w", clean(cmp.Or(sink.Name, fmt.Sprint(i+1))), err)
+			return nil, fmt.Errorf("receiver %s: %w", clean(cmp.Or(sink.Name, fmt.Sprint(i+1))), err)
 		}
 		s.workers = append(s.workers, w)
 	}

@@ -350,15 +350,15 @@ func TestNew(t *testing.T) {
 	}{
 		{"nothing", "", nil},
 		{"all kinds", "", []Sink{{Exec: []string{"sh"}}, {Webhook: web}, {Alertmanager: web}}},
-		{"an empty sink", "alert sink 1: give exactly one of exec, webhook and alertmanager", []Sink{{}}},
-		{"two things", "alert sink exec: give exactly one", []Sink{{Exec: []string{"sh"}, Webhook: web}}},
-		{"one name", "alert sink 2: there is another one called webhook: give each its own name", []Sink{{Webhook: web}, {Webhook: web}}},
-		{"no severity", "alert sink webhook: severity critical: write page, warn or note", []Sink{{Webhook: web, Severity: "critical"}}},
-		{"negative", "alert sink webhook: every and timeout cannot be negative", []Sink{{Webhook: web, Every: -1}}},
-		{"no program", "alert sink exec: exec: no program /no/such␛program can be run: no such file", []Sink{{Exec: []string{"/no/such\x1bprogram"}}}},
-		{"no address", "alert sink a: url is not an address: write http://", []Sink{{Name: "a", Webhook: &HTTP{URL: "me:secretsecret@host"}}}},
-		{"no scheme of ours", "alert sink a: url is not an address", []Sink{{Name: "a", Webhook: &HTTP{URL: "ftp://me:secretsecret@host"}}}},
-		{"no url at all", "alert sink a: url is not an address", []Sink{{Name: "a", Webhook: &HTTP{URL: "http://me:secretsecret%@host"}}}},
+		{"an empty sink", "receiver 1: give exactly one of exec, webhook and alertmanager", []Sink{{}}},
+		{"two things", "receiver exec: give exactly one", []Sink{{Exec: []string{"sh"}, Webhook: web}}},
+		{"one name", "receiver 2: there is another one called webhook: give each its own name", []Sink{{Webhook: web}, {Webhook: web}}},
+		{"no severity", "receiver webhook: severity critical: write page, warn or note", []Sink{{Webhook: web, Severity: "critical"}}},
+		{"negative", "receiver webhook: every and timeout cannot be negative", []Sink{{Webhook: web, Every: -1}}},
+		{"no program", "receiver exec: exec: no program /no/such␛program can be run: no such file", []Sink{{Exec: []string{"/no/such\x1bprogram"}}}},
+		{"no address", "receiver a: url is not an address: write http://", []Sink{{Name: "a", Webhook: &HTTP{URL: "me:secretsecret@host"}}}},
+		{"no scheme of ours", "receiver a: url is not an address", []Sink{{Name: "a", Webhook: &HTTP{URL: "ftp://me:secretsecret@host"}}}},
+		{"no url at all", "receiver a: url is not an address", []Sink{{Name: "a", Webhook: &HTTP{URL: "http://me:secretsecret%@host"}}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := New(Config{Sinks: tt.sinks}, Options{})

@@ -219,7 +219,7 @@ func TestRefusals(t *testing.T) {
 		{"500", status(500), "answers 500 Internal Server Error"},
 		{"401", status(401), "its key is missing or was not accepted"},
 		{"404", status(404), "is the path of its url right?"},
-		{"400", status(400), "is it the right kind of sink?"},
+		{"400", status(400), "is it the right kind of receiver?"},
 		{"302 to a login page", status(302, "Location", elsewhere.URL+"/login?"+secret), "redirects are not followed, give the address"},
 		{"307 to another host", status(307, "Location", elsewhere.URL+"/"+secret), "redirects are not followed"},
 		{"308 to itself", status(308, "Location", "/again/"+secret), "redirects are not followed"},
