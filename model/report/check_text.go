@@ -83,6 +83,14 @@ func (p *page) shareCell(g *model.GoodputView) string {
 	}
 }
 
+// goodputCell is the same, or why there is nothing to show.
+func (p *page) goodputCell(g *model.GoodputView) string {
+	if g == nil {
+		return p.missing(model.Unknown)
+	}
+	return p.shareCell(g)
+}
+
 // presenceOf is why there is no share.
 func presenceOf(v model.Verdict) model.Presence {
 	switch v {
@@ -98,7 +106,7 @@ func presenceOf(v model.Verdict) model.Presence {
 // verdict is what one row rests on.
 func (p *page) verdict(r *CheckRow) {
 	p.line("")
-	p.flow("", ": ", p.name(r.Name, p.width), r.Outcome.word())
+	p.flow("", ": ", p.name(r.Name, p.width), r.word())
 	if r.Why != "" {
 		p.sentence("  why       ", p.safe(r.Why))
 	}

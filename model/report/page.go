@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 
 	"slotop/model"
@@ -69,8 +70,25 @@ func (p *page) flow(label, gap string, pieces ...string) {
 
 // sentence writes words after a label, wrapped.
 func (p *page) sentence(label, text string) {
-	p.flow(label, " ", strings.Fields(text)...)
+	p.flow(label, " ", glued(strings.Fields(text))...)
 }
+
+// glued keeps numbers and their units together: 500 ms.
+func glued(words []string) []string {
+	var out []string
+	for _, w := range words {
+		if n := len(out) - 1; n >= 0 && isUnit(strings.TrimRight(w, ",;:)")) && endsInDigit(out[n]) {
+			out[n] += " " + w
+			continue
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+func isUnit(w string) bool { return slices.Contains([]string{"%", "ms", "s", "min", "h", "d"}, w) }
+
+func endsInDigit(w string) bool { return w[len(w)-1] >= '0' && w[len(w)-1] <= '9' }
 
 // known signs that slotop itself writes into notes, and what ASCII has for them.
 var asciiSigns = strings.NewReplacer("−", "-", "–", "-", "…", "...", "×", "x", "≤", "<=", "≥", ">=", "Σ", "sum")

@@ -129,8 +129,11 @@ func (p *page) denominator(g *model.GoodputView) []string {
 	pieces = append(pieces, unit.Integer(d.Failed)+" failed")
 	if d.Cancelled.OK() {
 		cancelled := unit.Integer(d.Cancelled.Value) + " cancelled"
-		if some(d.Excluded) {
+		switch {
+		case some(d.Excluded):
 			cancelled += ", " + unit.Integer(d.Excluded.Value) + " of them not counted"
+		case !d.Excluded.OK() && some(d.Cancelled):
+			cancelled += ", how many of them count is not known"
 		}
 		pieces = append(pieces, cancelled)
 	}
@@ -144,7 +147,11 @@ func (p *page) evidence(g *model.GoodputView) {
 		pieces = append(pieces, unit.Ratio(lo.Value)+" to "+unit.Ratio(hi.Value)+" by its sample")
 	}
 	if e := g.Evidence; e != nil && e.Lo.OK() && e.Hi.OK() {
-		pieces = append(pieces, unit.Ratio(e.Lo.Value)+" to "+unit.Ratio(e.Hi.Value)+" of the service, design effect "+unit.Number(e.DesignEffect))
+		said := unit.Ratio(e.Lo.Value) + " to " + unit.Ratio(e.Hi.Value) + " for the service"
+		if e.DesignEffect > 1 {
+			said += ", " + unit.Number(e.DesignEffect) + " requests that share their fate counted as one"
+		}
+		pieces = append(pieces, said)
 	}
 	if s := p.share(g.UserShare, " of users"); s != "" {
 		pieces = append(pieces, s+", each by the best attempt")
@@ -159,18 +166,19 @@ func (p *page) budget(b *model.BudgetView) {
 		times(b.Burn.M2) + " in 2 min", times(b.Burn.M5) + " in 5 min", times(b.Burn.M30) + " in 30 min",
 	}, ", ")
 	left := "left " + unit.Reading(b.Remaining, unit.Ratio)
-	if b.Remaining.OK() && b.Remaining.Value < 0 {
-		left = "overspent by " + unit.Percent(-b.Remaining.Value)
+	gone := b.Remaining.OK() && b.Remaining.Value <= 0
+	if gone {
+		left = "spent"
 	}
-	seen := "of " + unit.Period(b.PeriodS) + ", seen for " + unit.Duration(b.ObservedS)
+	seen := "seen for " + unit.Duration(b.ObservedS) + " of " + unit.Period(b.PeriodS)
 	spent, until := "", ""
 	if b.Bad.OK() && b.Allowed.OK() {
-		spent = unit.Number(b.Bad.Value) + " bad of " + unit.Number(b.Allowed.Value) + " allowed"
+		spent = unit.Integer(b.Bad.Value) + " bad of " + unit.Integer(b.Allowed.Value) + " allowed"
 	}
-	if b.ExhaustedIn.OK() {
-		until = "spent in " + unit.Duration(b.ExhaustedIn.Value)
+	if v, ok := b.ExhaustedIn.Get(); ok && !gone && v <= b.PeriodS { // what is older leaves the period
+		until = "gone in " + unit.Duration(v)
 	}
-	p.flow("  budget    ", ", ", left, seen, spent, burn, until, p.safe(b.Text))
+	p.flow("  budget    ", ", ", left, spent, seen, burn, until, p.safe(b.Text))
 }
 
 // times is a burn rate, or the word for why there is none.

@@ -111,8 +111,12 @@ func (p *page) wait(w *model.WorkflowView) {
 		return
 	}
 	breach := ""
-	if w.BreachIn.OK() {
+	switch {
+	case !w.BreachIn.OK():
+	case w.BreachIn.Value > 0:
 		breach = "longer than promised in " + unit.Duration(w.BreachIn.Value)
+	default:
+		breach = "longer than promised"
 	}
 	p.flow("  wait now  ", ", ", unit.Reading(w.WaitNow, unit.Duration)+" to the first token", breach)
 }

@@ -108,15 +108,15 @@ func (p *page) workflows(flows []model.WorkflowView) {
 	gap, of := gapColumn(flows)
 	t := p.table(
 		column{head: "WORKFLOW"},
-		column{head: "IS", min: widestCondition(flows), left: true},
+		column{head: "STATE", min: widestCondition(flows), left: true},
 		column{head: "REQ/S", min: 5, drop: 3},
-		column{head: "TTFT p50", min: 8, drop: 5},
+		column{head: "GOODPUT", min: 8, drop: 1},
 		column{head: "TTFT p95", min: 8},
 		column{head: gap + " p95", min: 8, drop: 2},
 		column{head: "RUN", min: 4, drop: 4},
 		column{head: "WAIT", min: 4},
 		column{head: "KV", min: 5, drop: 6},
-		column{head: "TOK/S", min: 5, drop: 1},
+		column{head: "TOK/S", min: 5, drop: 5},
 	)
 	for i := range flows {
 		w := &flows[i]
@@ -125,7 +125,7 @@ func (p *page) workflows(flows []model.WorkflowView) {
 		p.row(t,
 			p.name(title(w), t.name), conditionWord(w),
 			p.cell(w.Requests.PerSecond, unit.Rate),
-			p.quantile(w.TTFT, p50, has(model.TTFT)),
+			p.goodputCell(w.Goodput),
 			p.quantile(w.TTFT, p95, has(model.TTFT)),
 			p.quantile(d, p95, has(signal)),
 			p.cell(w.Requests.Running, unit.Count),
