@@ -178,7 +178,7 @@ func Measured(v float64, u model.Unit) string {
 	case model.PerSecond:
 		return Rate(v) + "/s"
 	case model.Times:
-		return Number(v) + "×"
+		return Rate(v) + "×"
 	default:
 		return Number(v)
 	}

@@ -54,7 +54,7 @@ func alertPage(f *model.Frame, w int, look Look) []string {
 			own = append(own, e)
 		}
 	}
-	s.log(f, own)
+	s.log(f, own, false)
 	return s.out
 }
 

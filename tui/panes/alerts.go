@@ -63,7 +63,7 @@ func alertLines(f *model.Frame, w int, look Look) (s *sheet, at int) {
 	s.unjudged(f)
 	s.budgets(f)
 	s.deliveries(look.View.Outbox)
-	s.log(f, f.AlertLog)
+	s.log(f, f.AlertLog, true)
 	return s, at
 }
 
@@ -246,19 +246,26 @@ func (s *sheet) remarks(f *model.Frame, a *model.AlertView) []part {
 	case a.LastAt.IsZero():
 	case a.Stale:
 		out = append(out, say(0, themes.Warn, "nothing new known since "+when(a.LastAt, f.At)))
-	case a.State == model.AlertResolved:
+	case a.State == model.AlertResolved, a.State == model.AlertFiring && f.At.Sub(a.LastAt) > settling:
 		out = append(out, part{segs: []seg{{themes.Muted, "last true "}, {themes.Text, when(a.LastAt, f.At)}}})
 	}
 	if a.Cause != "" {
-		out = append(out, part{segs: []seg{{themes.Muted, "because: "}, {themes.Text, s.look.sentence(causeText(f, a), max(s.w-indent-10, 20))}}})
+		out = append(out, part{segs: []seg{{themes.Muted, "because: "}, {themes.Text, s.look.shorter(unit.Escape(causeText(f, a), s.look.ASCII), max(s.w-indent-10, 20))}}})
 	}
 	return out
 }
 
-// causeText is the sentence of the alert that explains another one.
+// settling is how long a condition may be over before an alert that still fires
+// says so: it is held for a while.
+const settling = 5 * time.Second
+
+// causeText is the alert that explains another one: which it is, and its sentence.
 func causeText(f *model.Frame, a *model.AlertView) string {
 	for i := range f.Alerts {
 		if c := &f.Alerts[i]; c.ID == model.AlertID(a.Cause) {
+			if about := subject(c.Workflow, c.Target, c.Members); about != "" {
+				return about + " " + c.Rule + ", " + c.Text
+			}
 			return c.Text
 		}
 	}
@@ -295,8 +302,9 @@ func (s *sheet) more(n int) {
 	}
 }
 
-// log lists the steps of alerts, newest first.
-func (s *sheet) log(f *model.Frame, events []model.AlertEvent) {
+// log lists the steps of alerts, newest first, and of which alerts where there are
+// several.
+func (s *sheet) log(f *model.Frame, events []model.AlertEvent, several bool) {
 	if len(events) == 0 {
 		return
 	}
@@ -306,13 +314,13 @@ func (s *sheet) log(f *model.Frame, events []model.AlertEvent) {
 		k := alertLookOf(&model.AlertView{State: e.State, Severity: e.Severity})
 		l := s.look.line(s.w).pad(indent).put(themes.Muted, when(e.At, f.At)).pad(indent+10).
 			put(k.role, s.look.pick(k.mark, k.ascii)+" "+string(e.State)).pad(indent + 21)
-		if about := subject(e.Workflow, e.Target, nil); about != "" {
+		if about := subject(e.Workflow, e.Target, nil); about != "" && several {
 			l.put(themes.Strong, s.look.foreign(about, 24)).pad(l.w + 1)
 		}
 		if e.Times > 1 {
-			l.put(themes.Warn, fmt.Sprintf("%d times ", e.Times))
+			l.put(themes.Warn, fmt.Sprintf("(%d times) ", e.Times))
 		}
-		s.out = append(s.out, l.put(themes.Text, s.look.sentence(e.Text, maxProse)).String())
+		s.out = append(s.out, l.put(themes.Text, s.look.shorter(unit.Escape(e.Text, s.look.ASCII), s.w-l.w)).String())
 	}
 }
 

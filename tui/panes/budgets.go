@@ -65,11 +65,27 @@ func budgetColumns(longest, w int) []column[*model.WorkflowView] {
 // spent reports whether nothing is left of a budget.
 func spent(b *model.BudgetView) bool { return b.Remaining.OK() && b.Remaining.Value <= 0 }
 
-func drawGone(r *model.WorkflowView, w int, look Look) cell {
-	if spent(r.Budget) {
-		return cell{themes.Breach, "spent"}
+// goneIn is when nothing will be left of a budget at the present burn. What lasts
+// longer than its period lasts for good: what is older leaves the period.
+func goneIn(b *model.BudgetView) model.Reading {
+	if spent(b) || b.ExhaustedIn.Value > b.PeriodS {
+		return model.Reading{}
 	}
-	return look.reading(r.Budget.ExhaustedIn, w, unit.DurationShort)
+	return b.ExhaustedIn
+}
+
+func drawGone(r *model.WorkflowView, w int, look Look) cell {
+	b := r.Budget
+	switch v, ok := goneIn(b).Get(); {
+	case spent(b):
+		return cell{themes.Breach, "gone"}
+	case ok:
+		return cell{themes.Text, unit.DurationShort(v)}
+	case b.Burn.M5.OK() && b.Remaining.OK():
+		return cell{themes.Muted, ">" + unit.Period(b.PeriodS)}
+	default:
+		return look.absent(model.Unknown, w)
+	}
 }
 
 // drawSeen is how much of the period slotop was there to see.

@@ -18,7 +18,7 @@ func calm(f *model.Frame, look Look) [][]part {
 		}
 	}
 	if n == 0 {
-		return [][]part{{{segs: []seg{{themes.Text, look.mark(quiet) + " no traffic"}}}}}
+		return [][]part{{{segs: []seg{{themes.Text, look.mark(quiet) + " no traffic"}}}, lost(f)}}
 	}
 	head := fmt.Sprintf("all %d workflows met", n)
 	switch all := len(f.Workflows); {
@@ -36,6 +36,22 @@ func calm(f *model.Frame, look Look) [][]part {
 		segs = append(segs, seg{themes.Muted, dot + "nothing to do"})
 	}
 	return [][]part{{{segs: segs}}, {nearest(f, look), leastLeft(f, look)}}
+}
+
+// lost is how many requests began and were not heard of again: that nothing runs
+// is not known of them.
+func lost(f *model.Frame) part {
+	n := 0.0
+	for i := range f.Workflows {
+		if p := f.Workflows[i].Phases; p != nil {
+			v, _ := p.Unknown.Get()
+			n += v
+		}
+	}
+	if n == 0 {
+		return part{}
+	}
+	return say(0, themes.Warn, samples(n)+" requests in flight were not heard of again")
 }
 
 // nothingToDo: every target answers and no alert wants anything.

@@ -198,17 +198,22 @@ func (g graph) metric() model.Metric {
 
 // title is what is drawn and whose it is; the name gives way to the legend.
 func (g graph) title(w int, look Look) []seg {
-	const around = 28 // the longest word for what is drawn, and the rule's own cells
-	name := seg{themes.Muted, " " + look.foreign(g.w.Name, min(max(w-around, 8), 24))}
+	const around = 11 // the rule's own cells, and the blanks between
+	what := g.what()
+	return []seg{{themes.Strong, what}, {themes.Muted, " " + look.foreign(g.w.Name, min(max(w-cells(what)-around, 8), 24))}}
+}
+
+// what is drawn, in one word.
+func (g graph) what() string {
 	switch g.kind {
 	case graphFlow:
-		return []seg{{themes.Strong, "OUTPUT tok/s"}, name}
+		return "OUTPUT tok/s"
 	case graphLoad:
-		return []seg{{themes.Strong, "REQUESTS"}, name}
+		return "REQUESTS"
 	case graphGoodput:
-		return []seg{{themes.Strong, "GOODPUT"}, name}
+		return "GOODPUT"
 	default:
-		return []seg{{themes.Strong, metricTitle(g.metric())}, name}
+		return metricTitle(g.metric())
 	}
 }
 
@@ -219,7 +224,12 @@ func (g graph) legend(look Look) []part {
 		return part{[]seg{{role, look.pick(unicode, ascii)}, {themes.Muted, " " + text}}, 1}
 	}
 	switch g.kind {
-	case graphFlow, graphGoodput:
+	case graphFlow:
+		return nil
+	case graphGoodput:
+		if s := g.w.Goodput.Share; s.Hi.Value > s.Lo.Value {
+			return []part{line(themes.High, "⠤⠤", "##", "best guess")}
+		}
 		return nil
 	case graphLoad:
 		return []part{line(themes.High, "⠤⠤", "##", "waiting"), line(themes.Low, "⠄⠄", "..", "running")}
@@ -310,7 +320,7 @@ func (g graph) goodput(p *chart.Plot, look Look) {
 	}
 	p.Tags = []chart.Tag{
 		{Value: target, Text: "SLO " + unit.Promised(target), Ink: look.ink(themes.Objective)},
-		g.tag(g.w.History.Goodput, look.axis(g.kind), role, look),
+		g.tag(g.w.History.Goodput, func(float64) string { return look.share(g.w.Goodput.Share) }, role, look),
 	}
 }
 

@@ -2,6 +2,7 @@ package panes
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -140,10 +141,14 @@ func clockSpan(d time.Duration) string {
 
 // window says what the numbers cover; less than asked for is said.
 func window(f *model.Frame, look Look) string {
-	if !f.CoveredS.OK() {
+	asked := look.span(time.Duration(f.WindowS * float64(time.Second)))
+	switch {
+	case f.CoveredS.OK():
+	case slices.ContainsFunc(f.Targets, func(t model.TargetView) bool { return t.Polls-t.FailedPolls > 1 }):
+		return "last " + asked // there was one, and nobody answers any more
+	default:
 		return "no window yet"
 	}
-	asked := look.span(time.Duration(f.WindowS * float64(time.Second)))
 	if got := f.CoveredS.Value; got < 0.9*f.WindowS {
 		return look.span(time.Duration(got*float64(time.Second)).Round(time.Second)) + " of " + asked
 	}

@@ -233,6 +233,8 @@ func judged(d model.Denominator) string {
 	}
 	if c := d.Judged - d.Finished.Value - d.Failed; c >= 1 {
 		text += ", " + samples(c) + " cancelled"
+	} else if v, ok := d.Cancelled.Get(); ok && v >= 1 && !d.Excluded.OK() {
+		text += ", and of up to " + samples(v) + " cancelled" // the ends of the share differ in how many
 	}
 	return text
 }
@@ -266,7 +268,7 @@ func riskWhy(f *model.Frame, w *model.WorkflowView, look Look) part {
 	case b == nil:
 	case spent(b):
 		return say(0, themes.Text, "nothing left of its budget")
-	case b.ExhaustedIn.OK():
+	case goneIn(b).OK():
 		return say(0, themes.Text, unit.Percent(b.Remaining.Value)+" of the budget left, gone in "+unit.Duration(b.ExhaustedIn.Value)+" at this burn")
 	}
 	return part{}

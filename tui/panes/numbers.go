@@ -174,16 +174,16 @@ func (k Look) times(r model.Reading) cell {
 	return c
 }
 
-// left is what remains of an error budget, below 0 where it is overspent.
+// left is what remains of an error budget. By how much it is overspent says how
+// many were bad, and no share of nothing.
 func (k Look) left(b *model.BudgetView) cell {
 	if b == nil {
 		return cell{themes.Muted, unit.None(k.ASCII)}
 	}
-	c := k.ratio(b.Remaining, 6)
 	if spent(b) {
-		c.role = themes.Breach
+		return cell{themes.Breach, "spent"}
 	}
-	return c
+	return k.ratio(b.Remaining, 6)
 }
 
 // span is a length of time in words: below a minute as it is chosen and counted,

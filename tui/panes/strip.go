@@ -68,7 +68,7 @@ func cutPart(p part, w int, look Look) part {
 			long = i
 		}
 	}
-	p.segs[long].text = look.cut(p.segs[long].text, max(cells(p.segs[long].text)-over, 1))
+	p.segs[long].text = look.shorter(p.segs[long].text, max(cells(p.segs[long].text)-over, 1))
 	return p
 }
 

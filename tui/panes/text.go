@@ -33,6 +33,19 @@ func (k Look) cut(s string, n int) string {
 	return unit.TruncateRight(s, n, k.ASCII)
 }
 
+// shorter leaves out clauses of a sentence from its end until it fits into n cells.
+// What stays is true by itself; a clause that does not fit alone is cut.
+func (k Look) shorter(s string, n int) string {
+	for cells(s) > n {
+		i := strings.LastIndex(s, ", ")
+		if i <= 0 {
+			return k.cut(s, n)
+		}
+		s = s[:i]
+	}
+	return s
+}
+
 // foreign makes a string from a target safe and shortens it to n cells: a path
 // loses its beginning, anything else its end.
 func (k Look) foreign(s string, n int) string {

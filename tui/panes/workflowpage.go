@@ -3,6 +3,7 @@ package panes
 import (
 	"math"
 	"strings"
+	"time"
 
 	"slotop/model"
 	"slotop/model/unit"
@@ -147,7 +148,7 @@ func (s *sheet) kept(w *model.WorkflowView) {
 	case w.AssumedObjectives:
 		promise = append(promise, say(0, themes.Warn, "assumed: nobody set them, they never page"))
 	case len(w.Objectives) > 0:
-		promise = append(promise, say(0, themes.Muted, "set in the configuration"))
+		promise = append(promise, say(0, themes.Muted, "as configured"))
 	}
 	if p.PeriodS > 0 {
 		promise = append(promise, say(0, themes.Muted, "over "+unit.Period(p.PeriodS)))
@@ -272,11 +273,14 @@ func (s *sheet) budget(w *model.WorkflowView) {
 	if b == nil {
 		return
 	}
-	s.rule("ERROR BUDGET", say(1, themes.Muted, "seen "+k.age(seconds(b.ObservedS))+" of "+unit.Period(b.PeriodS)))
+	s.rule("ERROR BUDGET", say(1, themes.Muted, "seen "+k.span(seconds(b.ObservedS).Truncate(time.Second))+" of "+unit.Period(b.PeriodS)))
 	s.facts("burn", k.measure(0, "2 min", k.times(b.Burn.M2), ""), k.measure(0, "5 min", k.times(b.Burn.M5), ""),
 		k.measure(0, "30 min", k.times(b.Burn.M30), ""), say(0, themes.Muted, "1 spends what is allowed"))
 	var left []part
-	if b.Remaining.OK() {
+	switch {
+	case spent(b):
+		left = append(left, part{segs: []seg{seg(k.left(b))}})
+	case b.Remaining.OK():
 		left = append(left, part{segs: []seg{seg(k.left(b)), {themes.Muted, " left"}}})
 	}
 	if v, ok := b.Bad.Get(); ok {
@@ -286,10 +290,7 @@ func (s *sheet) budget(w *model.WorkflowView) {
 		}
 		left = append(left, say(0, themes.Text, text))
 	}
-	switch v, ok := b.ExhaustedIn.Get(); {
-	case spent(b):
-		left = append(left, say(0, themes.Breach, "spent"))
-	case ok:
+	if v, ok := goneIn(b).Get(); ok {
 		left = append(left, say(0, themes.Text, "gone in "+unit.Duration(v)+" at this burn"))
 	}
 	s.facts("budget", left...)
