@@ -69,6 +69,9 @@ func (t *target) ownNotes() []string {
 	if n := t.crowd.note(); n != "" {
 		out = append(out, n)
 	}
+	if t.follows != nil {
+		out = append(out, doubts(t.follows.Stats())...)
+	}
 	return out
 }
 

@@ -85,9 +85,6 @@ func (e *Ended) Began() time.Duration {
 	return e.At - time.Duration(took.Value*float64(time.Second))
 }
 
-// Service is how long this try took, in seconds, from when it was received.
-func (e *Ended) Service() model.Reading { return e.between(e.Request.Queued, e.Request.Completed) }
-
 // Response is how long the answer took, in seconds, from when a load generator
 // meant to send the request; Unknown without a schedule.
 func (e *Ended) Response() model.Reading {

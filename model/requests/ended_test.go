@@ -147,7 +147,7 @@ func TestBackwards(t *testing.T) {
 		if !tt.want {
 			continue
 		}
-		for _, r := range append(e.timesSlice(), e.Service(), e.Response(), e.WaitedS()) {
+		for _, r := range append(e.timesSlice(), e.Response(), e.WaitedS()) {
 			if r.OK() {
 				t.Errorf("%s: contributes %v s", name, r.Value)
 			}
@@ -225,8 +225,8 @@ func TestOmissionOC24(t *testing.T) {
 			Scheduled: stamp(p.Scheduled), Queued: stamp(p.Sent), Completed: stamp(p.Done),
 		})
 		e := got[0]
-		if !same(e.Service(), n(.2)) || !same(e.Response(), n(p.Done-p.Scheduled)) || !same(e.Times()[e2e], n(.2)) {
-			t.Errorf("request %d: service %v, response %v, e2e %v", p.ID, e.Service(), e.Response(), e.Times()[e2e])
+		if !same(e.Response(), n(p.Done-p.Scheduled)) || !same(e.Times()[e2e], n(.2)) {
+			t.Errorf("request %d: response %v, e2e %v", p.ID, e.Response(), e.Times()[e2e])
 		}
 		last = e.Response()
 	}

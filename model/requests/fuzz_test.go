@@ -102,7 +102,7 @@ func check(t *testing.T, e *Ended, now float64) {
 	if q := e.Request.Queued; q != 0 && (e.First == 0 || e.First > q) {
 		t.Errorf("first %v, but received at %v", e.First, q)
 	}
-	for _, v := range append(e.timesSlice(), e.Service(), e.Response(), e.WaitedS()) {
+	for _, v := range append(e.timesSlice(), e.Response(), e.WaitedS()) {
 		if v.OK() && (v.Value < 0 || math.IsNaN(v.Value) || e.Backwards) {
 			t.Errorf("a time of %v s, backwards %v", v.Value, e.Backwards)
 		}

@@ -59,7 +59,7 @@ func outcome(tr *Tracker, ended []Ended) map[string]string {
 			out[e.Request.ID] = "twice"
 			continue
 		}
-		out[e.Request.ID] = fmt.Sprint(*e.Request, e.Times(), e.First, e.Tries, e.Backwards, e.WaitedS(), e.Service())
+		out[e.Request.ID] = fmt.Sprint(*e.Request, e.Times(), e.First, e.Tries, e.Backwards, e.WaitedS())
 	}
 	for _, r := range inFlight(tr, 200) {
 		out[r.id] += "running " + string(r.phase)
