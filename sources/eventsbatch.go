@@ -13,8 +13,9 @@ const (
 	// maxReports bounds the reports that wait for a poll, 20 MB of them. What comes
 	// after waits where it comes from.
 	maxReports = 1 << 16
-	// maxStretches bounds how many batches may wait: a gap ends one.
-	maxStretches = 64
+	// maxStretches is how many batches may wait, since each takes a poll: what came
+	// since the last interruption, and all before it.
+	maxStretches = 2
 	// keptReports is the room that is kept from poll to poll.
 	keptReports = 1 << 12
 	// maxModels bounds the model names that are told of one stream.
@@ -72,12 +73,30 @@ func (g *gathering) after() *stretch {
 	if len(p.requests) == 0 {
 		return p
 	}
-	g.stretches = append(g.stretches, stretch{epoch: p.epoch})
+	epoch := p.epoch
+	if len(g.stretches) == maxStretches {
+		g.join()
+	}
+	g.stretches = append(g.stretches, stretch{epoch: epoch})
 	return g.now()
 }
 
+// join makes one batch of the two oldest. Whoever is not heard of again after the
+// interruption that follows is in doubt, whichever of the two told of it.
+func (g *gathering) join() {
+	a, b := &g.stretches[0], &g.stretches[1]
+	a.requests = append(a.requests, b.requests...)
+	clear(b.requests)
+	a.epoch, a.lost = b.epoch, a.lost+b.lost
+	if a.bad == 0 {
+		a.firstBad = b.firstBad
+	}
+	a.bad += b.bad
+	g.stretches = slices.Delete(g.stretches, 1, 2)
+}
+
 // full reports whether more must wait for a poll.
-func (g *gathering) full() bool { return g.waiting >= maxReports || len(g.stretches) >= maxStretches }
+func (g *gathering) full() bool { return g.waiting >= maxReports }
 
 // empty reports whether nothing waits for a poll.
 func (g *gathering) empty() bool {

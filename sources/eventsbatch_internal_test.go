@@ -208,3 +208,23 @@ func TestWhatWaitsIsBounded(t *testing.T) {
 		}
 	})
 }
+
+// However often a stream is interrupted, two polls bring all that came: those
+// that write two numberings into one stream are not read at one report a poll.
+func TestInterruptionsDoNotHoldUp(t *testing.T) {
+	var g gathering
+	w := newWire(nil)
+	for i := range 1000 {
+		line := fmt.Sprintf("{\"v\":1,\"epoch\":\"e%d\"}\n%s\n", i%2, numbered(i+1))
+		w.inbox.came(copy(w.inbox.room(), line))
+		g.draw(w)
+	}
+	first, err := g.take()
+	if err != nil || len(first.Requests) != 999 || first.Epoch != "e0" {
+		t.Errorf("%d reports of %q, %v", len(first.Requests), first.Epoch, err)
+	}
+	second, err := g.take()
+	if err != nil || len(second.Requests) != 1 || second.Epoch != "e1" || !g.empty() {
+		t.Errorf("then %d reports of %q, %v", len(second.Requests), second.Epoch, err)
+	}
+}

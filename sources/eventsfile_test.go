@@ -317,7 +317,7 @@ func TestPlayingAFile(t *testing.T) {
 		{"two files on one axis", sources.PlayOptions{Every: half}, []string{write("d", at(6, "d")), write("e", at(1, "e"))},
 			"12:00:01.000 0s\n12:00:01.000 0s e/done\n12:00:06.000 5s d/done\n12:00:06.000 5s\n12:00:11.000 10s\n"},
 		{"a gap parts batches", sources.PlayOptions{Every: half}, []string{write("f", at(0, "a")+at(1, "b")+`{"v":1,"at":"2026-08-01T12:00:02Z","dropped":3}`+"\n"+at(3, "c")+`{"v":1,"dropped":2}`+"\n"+at(3, "d"))},
-			"12:00:00.000 0s a/done\n12:00:05.000 5s b/done\n12:00:10.000 10s lost 3 c/done\n12:00:15.000 15s lost 2 d/done\n12:00:20.000 20s\n"},
+			"12:00:00.000 0s a/done\n12:00:05.000 5s lost 3 b/done c/done\n12:00:10.000 10s lost 2 d/done\n12:00:15.000 15s\n"},
 		{"empty", sources.PlayOptions{Every: half}, []string{write("g", "")}, "00:00:00.000 0s not_metrics: no events: the file is empty\n"},
 		{"something else", sources.PlayOptions{Every: half}, []string{write("h", "hello\n")},
 			"00:00:00.000 0s not_metrics: no events: 1 line skipped: line 1: not JSON: wanted JSON lines, or server-sent events, with v, id, at and phase\n"},
