@@ -112,7 +112,7 @@ func (g *gathering) draw(w *wire) bool {
 		case !ok:
 			return true
 		case why != "":
-			g.skip(why)
+			g.skip(w, why)
 		default:
 			g.add(m)
 		}
@@ -125,7 +125,7 @@ func (g *gathering) finish(w *wire) {
 	switch m, why, ok := w.end(); {
 	case !ok:
 	case why != "":
-		g.skip(why + ", and ends there")
+		g.skip(w, why+", and ends there")
 	default:
 		g.add(m)
 	}
@@ -221,10 +221,10 @@ func (g *gathering) number(n uint64) (lost uint64) {
 func (g *gathering) interrupted() { g.seam = g.last > 0 }
 
 // skip notes a line that could not be used.
-func (g *gathering) skip(why string) {
+func (g *gathering) skip(w *wire, why string) {
 	p := g.now()
 	if p.bad++; p.bad == 1 {
-		p.firstBad = why
+		p.firstBad = w.at(why)
 	}
 	g.skipped++
 	g.about = nil

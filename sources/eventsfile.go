@@ -16,7 +16,7 @@ const (
 	// backlog is how much of a file that is followed is read before what is added
 	// to it: enough to know what is under way.
 	backlog = 1 << 20
-	// maxBytes bounds what one poll reads of a file: a quarter of a second's work.
+	// maxBytes bounds what is read between two polls: a quarter of a second's work.
 	maxBytes = 16 << 20
 )
 

@@ -46,6 +46,7 @@ type stream struct {
 	space  *sync.Cond // a poll has made room, or the source is closed
 	wire   *wire
 	got    gathering
+	taken  int // bytes since the last poll
 	closed bool
 }
 
@@ -152,6 +153,7 @@ func (s *stream) take() (batch model.Batch, ok bool, err error) {
 	if s.got.empty() && (s.link == nil || s.link.ended) {
 		return model.Batch{}, false, nil
 	}
+	s.taken = 0
 	s.space.Signal()
 	batch, err = s.got.take()
 	return batch, true, err
@@ -288,8 +290,9 @@ func (s *stream) arrived(l *link, n int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l.bytes += n
+	s.taken += n
 	s.wire.inbox.came(n)
-	for !s.got.draw(s.wire) && !s.closed {
+	for (!s.got.draw(s.wire) || s.taken >= maxBytes) && !s.closed {
 		s.space.Wait()
 	}
 	return !s.closed

@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"slotop/model"
 )
@@ -53,4 +54,43 @@ func TestAPanicOfTheReaderIsContained(t *testing.T) {
 	if err := errors.Join(s.Close(), s.Close()); err != nil || d.closed != 2 {
 		t.Errorf("closed %d times, %v", d.closed, err)
 	}
+}
+
+// junk is a connection that never ends and brings nothing of use.
+type junk struct{ sent int }
+
+func (j *junk) dial(context.Context, string) (io.ReadCloser, error) { return j, nil }
+func (j *junk) again() bool                                         { return true }
+func (j *junk) fault(err error) error                               { return err }
+func (j *junk) close() error                                        { return nil }
+
+// Close implements io.Closer.
+func (j *junk) Close() error { return nil }
+
+// Read implements io.Reader.
+func (j *junk) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = "junk\n"[i%5]
+	}
+	j.sent += len(p)
+	return len(p), nil
+}
+
+// What cannot be read is read no faster than a poll's share at a time: a flood of
+// it costs no more than that.
+func TestAFloodOfJunkIsHeldBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		flood := &junk{}
+		s := newStream(flood, nil)
+		for n := 1; n <= 3; n++ {
+			_, _ = s.Poll(t.Context()) // of the first it cannot be said what it finds
+			synctest.Wait()
+			if want := n * maxBytes; flood.sent < maxBytes || flood.sent > want+n*2*maxLine {
+				t.Fatalf("after %d polls %d bytes were read", n, flood.sent)
+			}
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 }

@@ -8,13 +8,15 @@ import (
 // maxLine bounds one message of an events stream, as its schema says.
 const maxLine = 64 << 10
 
+const tooLongText = "longer than 65536 bytes"
+
 // inbox cuts what arrives into lines. What has been read is wiped, so that no
 // text of a line stays in memory longer than the line.
 type inbox struct {
 	buf    []byte
 	r, w   int  // unread lines lie between them
 	looked int  // no line ends before it
-	long   bool // the line under way is too long, and thrown away as it comes
+	long   bool // the line under way was too long, and is thrown away as it comes
 	line   int  // number of the last line
 }
 
@@ -38,23 +40,33 @@ func (b *inbox) room() []byte {
 func (b *inbox) came(n int) { b.w += n }
 
 // next is the next whole line, without its end. It must be wiped before the
-// next call. Too long is true instead for a line that had to be thrown away.
+// next call. Too long is true instead for a line that has to be thrown away, once
+// it is seen to be: it may never end.
 func (b *inbox) next() (line []byte, tooLong, ok bool) {
 	i := bytes.IndexByte(b.buf[b.looked:b.w], '\n')
-	if i < 0 {
-		b.looked = b.w
-		if b.long || b.w-b.r > maxLine+sseField {
-			b.long = true
-			b.wipe(b.w)
-		}
+	switch {
+	case i < 0 && b.long:
+		b.wipe(b.w)
 		return nil, false, false
+	case i < 0 && b.w-b.r > maxLine+sseField:
+		b.wipe(b.w)
+		b.long = true
+		b.line++
+		return nil, true, true
+	case i < 0:
+		b.looked = b.w
+		return nil, false, false
+	case b.long:
+		b.wipe(b.looked + i + 1)
+		b.long = false
+		return b.next()
 	}
 	return b.cut(b.looked+i, b.looked+i+1)
 }
 
 // rest is the last line where nothing comes after it any more.
 func (b *inbox) rest() (line []byte, tooLong, ok bool) {
-	if b.r == b.w && !b.long {
+	if b.r == b.w || b.long {
 		return nil, false, false
 	}
 	return b.cut(b.w, b.w)
@@ -63,8 +75,8 @@ func (b *inbox) rest() (line []byte, tooLong, ok bool) {
 // cut takes the line that ends before one place, and goes on at another.
 func (b *inbox) cut(end, next int) (line []byte, tooLong, ok bool) {
 	b.line++
-	line, tooLong = b.buf[b.r:end], b.long || end-b.r > maxLine+sseField
-	b.long, b.r, b.looked = false, next, next
+	line, tooLong = b.buf[b.r:end], end-b.r > maxLine+sseField
+	b.r, b.looked = next, next
 	if tooLong {
 		clear(line)
 		return nil, true, true
@@ -210,8 +222,8 @@ type wire struct {
 
 func newWire(keep []string) *wire { return &wire{decoder: newDecoder(keep)} }
 
-// next is the next message. Why is set instead for a line that cannot be used,
-// and says where it was. It reports false when more has to arrive first.
+// next is the next message. Why is set instead for a line that cannot be used: at
+// says where it is. It reports false when more has to arrive first.
 func (w *wire) next() (m *message, why string, ok bool) {
 	for {
 		line, tooLong, ok := w.inbox.next()
@@ -243,7 +255,7 @@ func (w *wire) end() (m *message, why string, ok bool) {
 func (w *wire) take(line []byte, tooLong bool) (m *message, why string, ok bool) {
 	if tooLong {
 		w.framer.wipe()
-		return nil, w.at(fmt.Sprintf("longer than %d bytes", maxLine)), true
+		return nil, tooLongText, true
 	}
 	defer clear(line)
 	text, of, complete := w.framer.line(line)
@@ -260,15 +272,16 @@ func (w *wire) take(line []byte, tooLong bool) (m *message, why string, ok bool)
 func (w *wire) message(text []byte, of saying) (m *message, why string, ok bool) {
 	defer w.framer.wipe()
 	if w.framer.over || len(text) > maxLine {
-		return nil, w.at(fmt.Sprintf("longer than %d bytes", maxLine)), true
+		return nil, tooLongText, true
 	}
 	m, why = w.decoder.read(text, of)
 	if why != "" {
-		return nil, w.at(why), true
+		return nil, why, true
 	}
 	return m, "", true
 }
 
+// at is what is wrong, with the line that was read last.
 func (w *wire) at(why string) string { return fmt.Sprintf("line %d: %s", w.inbox.line, why) }
 
 // restart begins with another file or connection. A message under way is lost.

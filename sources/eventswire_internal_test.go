@@ -16,7 +16,7 @@ func feed(w *wire, text []byte, size int) []string {
 	note := func(m *message, why string) {
 		switch {
 		case why != "":
-			out = append(out, "skip "+why)
+			out = append(out, "skip "+w.at(why))
 		case m.of == ofStream:
 			out = append(out, "hello "+m.epoch)
 		case m.of == ofGap:
