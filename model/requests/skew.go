@@ -10,11 +10,22 @@ import (
 // of these, so that a clock which was set shows soon.
 const skewSpan = time.Minute
 
+// ahead is how far into our future a report may be from before its clock is wrong
+// and not ours: hosts agree to seconds.
+const ahead = 30 * time.Second
+
 // skew compares the reporter's clock with ours. The time from At to arrival is
 // skew plus delivery; the shortest of many is nearly skew alone. The second
 // shortest is taken, of another request, so that one wrong time does not move
-// all the others.
+// all the others. Nor do those of one of several hosts that write one stream and
+// whose clock is ahead: reports from the future count only where there are no
+// others.
 type skew struct {
+	all, past delays
+}
+
+// delays holds the shortest of the last one to two spans.
+type delays struct {
 	young, old shortest
 	began      time.Duration // of young
 }
@@ -44,25 +55,42 @@ func (s *shortest) see(x delay) {
 	}
 }
 
-// see takes one report that was true at the reporter's time and arrived at ours.
-// A time that cannot be says nothing.
-func (k *skew) see(arrived time.Duration, at model.Stamp, id string) {
-	if at <= 0 || at > maxStamp {
-		return
-	}
+func (k *delays) see(arrived time.Duration, x delay) {
 	if arrived-k.began > skewSpan {
 		k.old, k.young, k.began = k.young, shortest{}, arrived
 	}
-	k.young.see(delay{hash(id), arrived - time.Duration(at)})
+	k.young.see(x)
 }
 
-// offset is what to add to a stamp to have it on our monotonic clock.
-func (k *skew) offset() (time.Duration, bool) {
+// shortest are the two of both spans.
+func (k *delays) shortest() shortest {
 	both := k.young
 	for i, x := range []delay{k.old.best, k.old.next} {
 		if i < k.old.n {
 			both.see(x)
 		}
+	}
+	return both
+}
+
+// see takes one report that was true at the reporter's time and arrived at ours.
+// A time that cannot be says nothing.
+func (k *skew) see(arrived model.Instant, at model.Stamp, id string) {
+	if at <= 0 || at > maxStamp {
+		return
+	}
+	x := delay{hash(id), arrived.Mono - time.Duration(at)}
+	k.all.see(arrived.Mono, x)
+	if at.Time().Sub(arrived.Wall) <= ahead {
+		k.past.see(arrived.Mono, x)
+	}
+}
+
+// offset is what to add to a stamp to have it on our monotonic clock.
+func (k *skew) offset() (time.Duration, bool) {
+	both := k.past.shortest()
+	if both.n < 2 {
+		both = k.all.shortest()
 	}
 	if both.n == 2 {
 		return both.next.d, true

@@ -171,3 +171,20 @@ func TestBacklogIsPlacedInThePast(t *testing.T) {
 		i++
 	})
 }
+
+// Of two hosts that write one stream the clock of one is ten minutes ahead, or a
+// day: the requests of the other end when they end.
+func TestClockAheadMovesNoOther(t *testing.T) {
+	for _, off := range []float64{600, 86400} {
+		tr := New(0)
+		for i := range 200 {
+			s := float64(i)
+			got := take(tr, s+0.1, endAt(strconv.Itoa(2*i), s, off), endAt(strconv.Itoa(2*i+1), s, 0))
+			for n, e := range got {
+				if wrong := at(s+0.1).Mono - e.At; wrong < 0 || wrong > 200*time.Millisecond {
+					t.Fatalf("%v s ahead, host %d, second %d: placed %v ago", off, n, i, wrong)
+				}
+			}
+		}
+	}
+}

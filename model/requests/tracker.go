@@ -69,7 +69,7 @@ func (t *Tracker) Take(at model.Instant, b *model.Batch, ended func(Ended)) {
 	// and those before it are old.
 	for i := range b.Requests {
 		if r := &b.Requests[i]; usable(r.ID) {
-			t.skew.see(at.Mono, saidAt(r), r.ID)
+			t.skew.see(at, saidAt(r), r.ID)
 		}
 	}
 	for i := range b.Requests {
