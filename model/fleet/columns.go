@@ -44,6 +44,7 @@ type slot struct {
 	level      float64
 	told       [4]float64 // what the workflow's ledger knows of it: see told.go
 	known      bool       // told means something
+	anew       bool       // what it shows next is a beginning, no increase
 	seen       int        // the poll that showed it last
 	incomplete bool
 	repaired   bool

@@ -247,3 +247,58 @@ func TestFirstTokensOnly(t *testing.T) {
 		t.Errorf("alerts %+v", f.Alerts)
 	}
 }
+
+// twoServers answer at one address in turn, three pages each and then one each;
+// one of them had a bad day long ago. Starts says whether pages tell when their
+// server started.
+func twoServers(t *testing.T, starts bool) *model.Frame {
+	b := promised(t, 5*time.Second, chatPolicy(0.95, ttftHalf), "a")
+	servers := [2]*serving{{fine: 50000, late: 30000}, {fine: 9000, late: 100}}
+	var f *model.Frame
+	for i := range 240 {
+		n := i % 2
+		if i < 60 {
+			n = i / 3 % 2
+		}
+		servers[0].fine += 5
+		servers[1].fine += 5
+		page := servers[n].page()
+		if starts {
+			page = append(page, model.Sample{Signal: model.ProcessStart, Kind: model.Gauge, Value: 1.7e9 + 1e6*float64(n)})
+		}
+		f = b.round(page...)
+	}
+	return f
+}
+
+// Neither is an incident of the one that of the other, nor does each page begin
+// another life.
+func TestServersInTurnPageNobody(t *testing.T) {
+	for _, starts := range []bool{true, false} {
+		f := twoServers(t, starts)
+		for _, e := range f.AlertLog {
+			if strings.HasPrefix(e.Rule, "slo-burn") {
+				t.Errorf("starts %t: %s %s %q", starts, e.Rule, e.State, e.Text)
+			}
+		}
+		if f.Targets[0].Restarts > 3 || !strings.Contains(strings.Join(f.Targets[0].Notes, ";"), "several servers answer") {
+			t.Errorf("starts %t: %d restarts, notes %q", starts, f.Targets[0].Restarts, f.Targets[0].Notes)
+		}
+		if r := workflowNamed(t, f, "chat").Requests.PerSecond; r.OK() && r.Value > 20 {
+			t.Errorf("starts %t: %v requests/s", starts, r.Value)
+		}
+	}
+}
+
+// A server that has counted little and starts anew stands higher soon: that is no
+// second server.
+func TestQuickRestartIsNoSecondServer(t *testing.T) {
+	b := promised(t, 5*time.Second, chatPolicy(0.95, ttftHalf), "a")
+	s := &serving{fine: 90}
+	b.run(s, 10*time.Second, 1, 0)
+	*s = serving{}
+	f := b.run(s, 5*time.Minute, 10, 0)
+	if f.Targets[0].Restarts != 1 || len(f.Targets[0].Notes) > 0 || workflowNamed(t, f, "chat").Goodput.N != 600 {
+		t.Errorf("%d restarts, notes %q, n %v", f.Targets[0].Restarts, f.Targets[0].Notes, workflowNamed(t, f, "chat").Goodput.N)
+	}
+}

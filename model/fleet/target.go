@@ -49,6 +49,7 @@ type target struct {
 	reach    time.Duration
 
 	alternates bool // several servers answer at this address in turn
+	turns      turns
 	epoch      string
 
 	follows *requests.Tracker // of requests reported one by one; nil where none came
@@ -100,6 +101,7 @@ func (t *target) take(at model.Instant, b *model.Batch, f *Fleet) bool {
 	t.row = grown(t.row[:0], t.cols.width)
 	t.readSamples(b, t.good == 1 || t.clean && !regrouped)
 	t.refused = b.Dropped + t.cols.dropped
+	t.turns.doubt = false
 	restarted := t.restarted(b.Epoch)
 	t.noteMovement(at, restarted)
 	born := t.accumulate(at, restarted, !regrouped)
@@ -120,7 +122,10 @@ func (t *target) take(at model.Instant, b *model.Batch, f *Fleet) bool {
 	if restarted {
 		t.restart(at, seconds(f.policy.GraceS))
 	}
-	t.tellLedgers(born, unseen <= max(burnFast, 3*f.every) && !t.cold(at))
+	// What may be another server's is told with the next page, if it is of the same.
+	if !restarted && !t.turns.doubt {
+		t.tellLedgers(born, unseen <= max(burnFast, 3*f.every) && !t.cold(at))
+	}
 	return restarted
 }
 
@@ -205,14 +210,18 @@ func (t *target) restarted(epoch string) bool {
 		t.start = start
 	}
 	if math.IsNaN(start) || math.IsNaN(was) || math.Abs(start-was) <= startJitter {
-		return fell
+		return t.fell(fell)
 	}
-	if slices.Contains(t.starts, start) {
+	known := slices.Contains(t.starts, start)
+	if !slices.Contains(t.starts, was) {
+		t.starts = append(t.starts, was)
+	}
+	if len(t.starts) > maxStarts {
+		t.starts = t.starts[1:]
+	}
+	if known {
 		t.several() // it was this process before: it cannot have started since
 		return false
-	}
-	if t.starts = append(t.starts, was); len(t.starts) > maxStarts {
-		t.starts = t.starts[1:]
 	}
 	return start > was || fell
 }
@@ -224,14 +233,6 @@ const (
 	// maxStarts is how many earlier process starts are remembered.
 	maxStarts = 8
 )
-
-// several notes that different servers answer at one address in turn. Their
-// counters have nothing in common: the past is dropped, nothing is counted.
-func (t *target) several() {
-	t.alternates = true
-	t.ring = series.NewRing(0, t.reach)
-	t.counters = series.Counters{}
-}
 
 // processStart is the newest start any process behind the page gives.
 func (t *target) processStart() float64 {

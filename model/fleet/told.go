@@ -24,7 +24,7 @@ func (t *target) tellLedgers(born, news bool) {
 			continue
 		}
 		var gained [4]float64
-		if sl.known || born {
+		if (sl.known || born) && !sl.anew {
 			for i, v := range now {
 				gained[i] = v - sl.told[i]
 				if sl.kind != model.Gauge {
@@ -32,7 +32,7 @@ func (t *target) tellLedgers(born, news bool) {
 				}
 			}
 		}
-		sl.told, sl.known = now, true
+		sl.told, sl.known, sl.anew = now, true, false
 		l := &sl.flow.sideOf(t).ledger
 		gain(&l.total, sl, gained)
 		if !news {
