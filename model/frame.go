@@ -25,8 +25,9 @@ type Frame struct {
 	Goodput     *GoodputView   `json:"goodput"`   // of all workflows with objectives
 	Devices     *Later         `json:"devices"`
 	Utilization *Later         `json:"utilization"`
-	Alerts      []AlertView    `json:"alerts"`    // most urgent first
-	AlertLog    []AlertEvent   `json:"alert_log"` // newest first, bounded
+	Alerts      []AlertView    `json:"alerts"`            // most urgent first
+	AlertLog    []AlertEvent   `json:"alert_log"`         // newest first, bounded
+	LogDropped  int            `json:"alert_log_dropped"` // steps that the log no longer holds
 	Unjudged    []Unjudged     `json:"cannot_evaluate"`
 	Stages      []StageView    `json:"stages"` // oldest first, the last one open
 	Findings    *Later         `json:"findings"`

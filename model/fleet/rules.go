@@ -55,7 +55,10 @@ func (f *Fleet) judge(fr *model.Frame) {
 	}
 	f.judgeRules(fr)
 	f.book.Settle(fr.At)
-	fr.Alerts, fr.AlertLog = f.book.Alerts(fr.At), f.book.Log()
+	fr.Alerts, fr.AlertLog, fr.LogDropped = f.book.Alerts(fr.At), f.book.Log(), f.book.Forgotten()
+	if n := f.book.Dropped(); n > 0 {
+		fr.Unjudged = append(fr.Unjudged, model.Unjudged{Rule: "alerts", Why: fmt.Sprintf("there was no room for %d more", n)})
+	}
 	f.units(fr.Alerts)
 	fr.Rules = len(builtIn) + len(f.policy.Rules)
 }

@@ -2,11 +2,13 @@ package fleet
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"slotop/model"
+	"slotop/model/alert"
 )
 
 // alertNamed is the alert of a rule, and whether there is one.
@@ -330,6 +332,19 @@ func TestThrottledShare(t *testing.T) {
 	near(t, "throttled", workflowNamed(t, f, "chat").Requests.Throttled, 2)
 	a, _ := alertNamed(f, "refused")
 	near(t, "throttled_share", a.Value, 0.5)
+}
+
+// Alerts that had no room are not lost without a word.
+func TestAlertsWithoutRoom(t *testing.T) {
+	b := newBench(t, time.Second, "a")
+	for i := range 2510 {
+		b.f.book.Observe(alert.Observation{Rule: fullRule, Workflow: fmt.Sprint(i), Truth: alert.CannotTell, Text: "?"}, b.at)
+	}
+	f := b.tick()
+	// The alerts of the target itself come on top.
+	if want := (model.Unjudged{Rule: "alerts", Why: "there was no room for 11 more"}); !slices.Contains(f.Unjudged, want) {
+		t.Errorf("%+v", f.Unjudged)
+	}
 }
 
 func TestBudget(t *testing.T) {

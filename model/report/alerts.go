@@ -73,8 +73,9 @@ func (p *page) cannotEvaluate(rules []model.Unjudged) {
 // maxLog is how many steps of alerts the text shows; the JSON has all.
 const maxLog = 20
 
-// history is what became of alerts, newest first.
-func (p *page) history(log []model.AlertEvent) {
+// history is what became of alerts, newest first; older steps that were dropped
+// are only counted.
+func (p *page) history(log []model.AlertEvent, dropped int) {
 	if len(log) == 0 {
 		return
 	}
@@ -86,7 +87,7 @@ func (p *page) history(log []model.AlertEvent) {
 		}
 		p.sentence("LOG     "+p.zoned(e.At)+"  ", strings.Join(words, " ")+": "+p.safe(e.Text))
 	}
-	if more := len(log) - maxLog; more > 0 {
+	if more := max(0, len(log)-maxLog) + dropped; more > 0 {
 		p.line(fmt.Sprintf("LOG     %d more before", more))
 	}
 }

@@ -111,6 +111,7 @@ func loadTest() *model.Frame {
 	w.Worst = &model.WorstReplica{Target: "vllm-1:8000", Metric: model.MetricTTFT, Latency: dist(10, 7.4, tooFew(estimate(7.5, 5, 10)), tooFew(estimate(9.95, 5, 10)), tooFew(beyond(10)))}
 	f.Goodput = w.Goodput
 	f.Alerts, f.AlertLog = alertsOf()
+	f.LogDropped = 12
 	f.Unjudged = []model.Unjudged{
 		{Rule: "wait too long", Workflow: "checkout", Why: "no target exports requests waiting"},
 		{Rule: "burn", Target: "vllm-0:8000", Why: "no finish counts"},

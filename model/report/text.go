@@ -30,7 +30,7 @@ func Text(f *model.Frame, opt Options) string {
 	p.workflows(f.Workflows)
 	p.cannotEvaluate(f.Unjudged)
 	p.stages(f.Stages)
-	p.history(f.AlertLog)
+	p.history(f.AlertLog, f.LogDropped)
 	p.targets(f.Targets)
 	p.explain()
 	return p.b.String()

@@ -64,6 +64,9 @@ func alertLines(f *model.Frame, w int, look Look) (s *sheet, at int) {
 	s.budgets(f)
 	s.deliveries(look.View.Outbox)
 	s.log(f, f.AlertLog, true)
+	if f.LogDropped > 0 {
+		s.text(indent, themes.Muted, unit.Integer(float64(f.LogDropped))+" older ones are no longer kept")
+	}
 	return s, at
 }
 

@@ -57,6 +57,7 @@ func Mixed() *model.Frame {
 	f.Workflows = []model.WorkflowView{wedged, breached, partial, risky, few, bare, calm, gaps, rest, still} // worst first
 	f.Targets = mixedTargets()
 	f.Alerts, f.AlertLog, f.Unjudged = mixedAlerts()
+	f.LogDropped = 31
 	return f
 }
 
