@@ -128,7 +128,7 @@ func TestTextSaysTheWords(t *testing.T) {
 			"TTFT 500 ms for 99.9 %: missed, 75.0 % within it", "nearest bucket edges 10 ms and 25 ms", "1st answer p50 1.2 s",
 			"45 judged, 36 finished, 9 failed, 1 cancelled, 1 of them not counted", "budget spent, 18 bad of 4 allowed", "18 of 45 bad in 5 min",
 			"queued 1, preparing context 0", "needs 1 h 07 min, requests to go 1200, done 0.3/s", "cannot evaluate wait too long checkout: no target exports",
-			"stage A, from 03:00:00 UTC to 03:10:00 UTC", "log 6 more before", "72.0 % of users", "4 requests that share their fate counted as one",
+			"stage A, from 03:00:00 UTC to 03:10:00 UTC", "log 18 more before", "72.0 % of users", "4 requests that share their fate counted as one",
 			"wait now 300 ms to the first token, longer than promised in 40 s", "slowest vllm-1:8000, its TTFT p50 ~7.5 s",
 		}},
 		{empty(), []string{"nothing covered yet", "no target has named a model yet", "localhost:8000", "no data"}},
