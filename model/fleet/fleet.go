@@ -237,6 +237,9 @@ func (f *Fleet) frame(at model.Instant) *model.Frame {
 		fr.Simulated = fr.Simulated || t.spec.Simulated
 	}
 	f.inFlight(at)
+	for i, t := range f.targets {
+		t.seeFlight(&fr.Targets[i])
+	}
 	fr.CoveredS = f.covered()
 	f.forgetFlows(at)
 	points, repeat := f.grid.advance(at.Mono, staleAfter(f.every))

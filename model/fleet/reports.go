@@ -132,13 +132,14 @@ func (f *Fleet) inFlight(at model.Instant) {
 		if t.follows == nil {
 			continue
 		}
+		t.flight = model.Phases{}
 		t.follows.Each(at, func(r *model.Request, unknown bool) {
+			countIn(&t.flight, r.Phase, unknown)
 			w := f.flowIf(originOf(r, t))
 			if w == nil {
 				return
 			}
-			n := w.events.phase(r.Phase, unknown || !t.fresh())
-			*n = model.Of(n.Value + 1)
+			countIn(&w.events.flight, r.Phase, unknown || !t.fresh())
 			if t.follows.When(r.Queued) >= from {
 				w.events.came++
 			}
@@ -146,9 +147,14 @@ func (f *Fleet) inFlight(at model.Instant) {
 	}
 }
 
-// phase is the count that a request in flight belongs to.
-func (r *reports) phase(p model.Phase, unknown bool) *model.Reading {
-	c := &r.flight
+// countIn counts a request in flight by its phase.
+func countIn(c *model.Phases, p model.Phase, unknown bool) {
+	n := phaseOf(c, p, unknown)
+	*n = model.Of(n.Value + 1)
+}
+
+// phaseOf is the count that a request in flight belongs to.
+func phaseOf(c *model.Phases, p model.Phase, unknown bool) *model.Reading {
 	if unknown {
 		return &c.Unknown
 	}

@@ -100,7 +100,11 @@ func TestPhases(t *testing.T) {
 	}
 	b.report(in("1", model.PhaseQueued), in("2", model.PhaseQueued), in("3", model.PhasePreparing), in("4", model.PhaseAtModel),
 		in("5", model.PhaseStreaming), in("6", "dreaming"), in("7", model.PhaseToolCall))
-	p := workflowNamed(t, b.tick(), "chat").Phases
+	f := b.tick()
+	v := f.Targets[0]
+	near(t, "running there", v.Running, 5)
+	near(t, "waiting there", v.Waiting, 2)
+	p := workflowNamed(t, f, "chat").Phases
 	near(t, "queued", p.Queued, 2)
 	near(t, "preparing", p.PreparingContext, 1)
 	near(t, "at the model", p.WaitingForModel, 1)
@@ -111,6 +115,9 @@ func TestPhases(t *testing.T) {
 	b.report()
 	w := workflowNamed(t, b.tick(), "chat")
 	near(t, "unknown", w.Phases.Unknown, 7)
+	if v := b.tick().Targets[0]; v.Running.Value != 0 || v.Waiting.Value != 0 {
+		t.Errorf("target %+v", v)
+	}
 	near(t, "failed", w.Requests.Failed, 0)
 }
 

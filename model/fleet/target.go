@@ -54,6 +54,7 @@ type target struct {
 
 	follows *requests.Tracker // of requests reported one by one; nil where none came
 	reports []*workflow       // that it reported requests of
+	flight  model.Phases      // where those requests stand
 	users   users
 	marked  []float64 // every counter at the last mark; nil without one
 	busyAt1 bool      // requests ran already when it was first read

@@ -101,6 +101,13 @@ func (t *target) see() model.TargetView {
 	return v
 }
 
+// seeFlight fills in what is in flight at a target that reports requests one by one.
+func (t *target) seeFlight(v *model.TargetView) {
+	if t.follows != nil && t.fresh() {
+		v.Running, v.Waiting = orZero(v.Running, t.flight.Running()), orZero(v.Waiting, model.Of(t.flight.Queued.Value))
+	}
+}
+
 // engines lists the data-parallel engines the page tells apart.
 func (t *target) engines() []model.EngineView {
 	byID := map[string]*levels{}

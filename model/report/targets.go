@@ -62,6 +62,8 @@ func (p *page) widestEngine(targets []model.TargetView) int {
 
 func (p *page) engine(v *model.TargetView) string {
 	switch {
+	case v.Engine == "" && v.Kind == "gateway":
+		return "gateway"
 	case v.Engine == "" && v.Polls > v.FailedPolls:
 		return "unknown"
 	case v.Engine == "":

@@ -77,11 +77,14 @@ func (s *sheet) polls(f *model.Frame, t *model.TargetView) {
 		s.prose("fault", themes.Breach, t.Fault.Kind.Word()+": "+t.Fault.Detail)
 	}
 	s.prose("address", themes.Text, string(t.ID))
-	engine := "not recognised"
+	label, engine := "engine", "not recognised"
+	if t.Kind == "gateway" {
+		label, engine = "gateway", "says nothing of itself"
+	}
 	if t.Engine != "" {
 		engine = engineText(t)
 	}
-	s.fact("engine", say(0, themes.Text, s.look.foreign(engine, s.w)))
+	s.fact(label, say(0, themes.Text, s.look.foreign(engine, s.w)))
 	if len(t.Models) > 0 {
 		s.prose("models", themes.Text, strings.Join(t.Models, ", "))
 	}
