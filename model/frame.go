@@ -3,6 +3,7 @@ package model
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -226,8 +227,19 @@ const (
 	CannotCompute Verdict = "cannot_compute"
 )
 
-// Condition is what a workflow is in, the one word that the screen, the text and
-// the JSON all use.
+// Word is the verdict as people say it.
+func (v Verdict) Word() string {
+	switch v {
+	case NoData:
+		return "no traffic"
+	case CannotCompute:
+		return "cannot compute"
+	default:
+		return string(v)
+	}
+}
+
+// Condition is what a workflow is in. The screen and the text say it by its Word.
 type Condition string
 
 // The conditions, worst first.
@@ -252,6 +264,22 @@ var Conditions = []Condition{
 
 // Rank is the place of c among the conditions, the worst being 0.
 func (c Condition) Rank() int { return slices.Index(Conditions, c) }
+
+// Word is the condition as people say it: what must not be overlooked in capitals.
+func (c Condition) Word() string {
+	switch c {
+	case "":
+		return string(IsStarting)
+	case IsStalled:
+		return "STALLED"
+	case IsStale:
+		return "no data"
+	case IsMissed:
+		return "BREACHED"
+	default:
+		return strings.ReplaceAll(string(c), "_", " ")
+	}
+}
 
 // ObjectiveView is one bound of a workflow, the share of requests within it and
 // the share that was promised.
@@ -316,6 +344,25 @@ type WorkflowView struct {
 	Worst *WorstReplica `json:"worst_replica"`
 
 	History *History `json:"-"`
+}
+
+// Latency is the distribution that an objective on a metric speaks of, nil where
+// it is not known at all.
+func (w *WorkflowView) Latency(m Metric) *Dist {
+	switch m {
+	case MetricTTFT:
+		return w.TTFT
+	case MetricFirstAnswer:
+		return w.FirstAnswer
+	case MetricTPOT:
+		return w.TPOT
+	case MetricE2E:
+		return w.E2E
+	case MetricQueue:
+		return w.Queue
+	default:
+		return nil
+	}
 }
 
 // WorstReplica is one target's own latency: TTFT, or E2E where there is none.

@@ -129,9 +129,28 @@ func TestWords(t *testing.T) {
 			t.Errorf("kind %d has no word", k)
 		}
 	}
+	words := map[string]Condition{}
 	for i, c := range Conditions {
 		if c.Rank() != i {
 			t.Errorf("%s ranks %d", c, c.Rank())
+		}
+		if other, taken := words[c.Word()]; taken {
+			t.Errorf("%s and %s are both %q", c, other, c.Word())
+		}
+		words[c.Word()] = c
+	}
+	for _, w := range []struct{ got, want string }{
+		{Condition("").Word(), "starting"}, {IsMissed.Word(), "BREACHED"}, {IsAtRisk.Word(), "at risk"}, {IsStale.Word(), "no data"},
+		{Missed.Word(), "missed"}, {NoData.Word(), "no traffic"}, {CannotCompute.Word(), "cannot compute"},
+	} {
+		if w.got != w.want {
+			t.Errorf("%q, want %q", w.got, w.want)
+		}
+	}
+	v := &WorkflowView{TTFT: &Dist{N: 1}, FirstAnswer: &Dist{N: 2}, TPOT: &Dist{N: 3}, E2E: &Dist{N: 4}, Queue: &Dist{N: 5}}
+	for i, m := range Metrics {
+		if d := v.Latency(m); d == nil || d.N != float64(i+1) {
+			t.Errorf("%s is %+v", m, d)
 		}
 	}
 	if !(Down.Rank() > Stalled.Rank() && Stalled.Rank() > Up.Rank() && Up.Rank() > Idle.Rank()) {

@@ -11,9 +11,6 @@ import (
 	"slotop/model/slo"
 )
 
-// fewRequests: below it a share is a handful of requests, not evidence.
-const fewRequests = 20
-
 // workflow is a named class of requests, summed over the targets that serve it.
 type workflow struct {
 	name    string
@@ -34,31 +31,6 @@ type workflow struct {
 	is, was began   // the condition now, and the last one that was no silence
 	weight  float64 // how much it hurts within its condition
 	history *history
-}
-
-// began is a condition with its beginning.
-type began struct {
-	model.Condition
-	since model.Instant
-}
-
-// enter notes the condition. Silence resolves nothing: what was so before it, and
-// is so after it, has been so all along.
-func (w *workflow) enter(c model.Condition, at model.Instant) {
-	if c == w.is.Condition {
-		return
-	}
-	if !silent(w.is.Condition) {
-		w.was = w.is
-	}
-	w.is = began{c, at}
-	if c == w.was.Condition {
-		w.is = w.was
-	}
-}
-
-func silent(c model.Condition) bool {
-	return c == model.IsDown || c == model.IsStale || c == model.IsStarting
 }
 
 func newWorkflow(name string, spec *model.WorkflowSpec, rank int, now, keep time.Duration) *workflow {
@@ -296,162 +268,6 @@ func sureOf(ttft, e2e model.Share) model.Share {
 	return ttft
 }
 
-// state is the worst a user of the workflow meets: with one replica of several
-// down it is still served.
-func (w *workflow) state() model.State {
-	var worstFresh, worst model.State
-	worstFresh, worst = model.Idle, ""
-	for i, t := range w.targets {
-		if i == 0 || t.state.Rank() > worst.Rank() {
-			worst = t.state
-		}
-		if t.fresh() && t.state.Rank() > worstFresh.Rank() {
-			worstFresh = t.state
-		}
-	}
-	if w.fresh == 0 {
-		return worst
-	}
-	return worstFresh
-}
-
-// condition folds what is known of a workflow into one word.
-func (w *workflow) condition(v *model.WorkflowView) model.Condition {
-	if w.fresh == 0 {
-		return silence[v.State]
-	}
-	worst := w.verdict(v)
-	switch {
-	case v.State == model.Stalled:
-		return model.IsStalled
-	case v.Requests.Basis == model.SinceStart && worst != model.IsBlind:
-		return model.IsStarting
-	case worst == model.IsMissed:
-		return worst
-	case w.fresh < len(w.targets):
-		return model.IsPartial
-	case worst == model.IsQuiet && busy(v):
-		return model.IsUndecided // requests run, none came to its end yet
-	case worst == model.IsMet && w.atRisk(v):
-		return model.IsAtRisk
-	default:
-		return worst
-	}
-}
-
-// distOf is the distribution that a metric's objective speaks of.
-func distOf(v *model.WorkflowView, m model.Metric) *model.Dist {
-	switch m {
-	case model.MetricTTFT:
-		return v.TTFT
-	case model.MetricTPOT:
-		return v.TPOT
-	case model.MetricE2E:
-		return v.E2E
-	case model.MetricQueue:
-		return v.Queue
-	case model.MetricFirstAnswer:
-		return v.FirstAnswer
-	default:
-		return nil
-	}
-}
-
-// settled is how far a weight must move before the row may change its place:
-// rows that jump cannot be read.
-const settled = 1.5
-
-// weigh says how much a workflow hurts beside others in the same condition: by
-// the requests a second that miss an objective, or, where all is well, by how
-// near it is to missing one.
-func (w *workflow) weigh(v *model.WorkflowView) {
-	now := 0.0
-	if v.Condition != model.IsMet && v.Goodput.Share.Hi.OK() {
-		now = v.Requests.PerSecond.Value * (1 - v.Goodput.Share.Hi.Value)
-	}
-	for _, o := range v.Objectives {
-		if v.Condition == model.IsMet {
-			now = max(now, nearness(v, o))
-		} else if o.Share.Hi.OK() {
-			now = max(now, v.Requests.PerSecond.Value*(1-o.Share.Hi.Value))
-		}
-	}
-	if now > w.weight*settled || now < w.weight/settled {
-		w.weight = now
-	}
-}
-
-// nearness is p95 over the bound.
-func nearness(v *model.WorkflowView, o model.ObjectiveView) float64 {
-	d := distOf(v, o.Metric)
-	if d == nil {
-		return 0
-	}
-	if d.P95.Open {
-		return d.P95.Lo.Value / o.MaxS
-	}
-	return d.P95.Value.Value / o.MaxS
-}
-
-// atRisk: the promise is kept, and either its budget has been going too fast for
-// minutes and still does, or those who arrive now will wait for too long.
-func (w *workflow) atRisk(v *model.WorkflowView) bool {
-	if b := v.Budget; b != nil && b.Burn.M2.Value > 1 && b.Burn.M5.Value > 1 && b.Burn.M30.Value > 1 && v.Goodput.N >= fewRequests {
-		return true
-	}
-	return v.WaitNow.OK() && v.WaitNow.Value > w.limitOf(model.TTFT)
-}
-
-// verdict is the goodput's word. Where that cannot be computed a missed objective
-// speaks for itself, and assumed ones for as much as can be told.
-func (w *workflow) verdict(v *model.WorkflowView) model.Condition {
-	if v.Goodput.Verdict != model.CannotCompute {
-		return verdictCondition[v.Goodput.Verdict]
-	}
-	worst := verdicts(v.Objectives)
-	if worst == model.IsMissed || v.AssumedObjectives {
-		return worst
-	}
-	return model.IsBlind
-}
-
-var verdictCondition = map[model.Verdict]model.Condition{
-	model.Met: model.IsMet, model.Missed: model.IsMissed, model.Undecided: model.IsUndecided, model.NoData: model.IsQuiet,
-}
-
-// silence is the condition of a workflow none of whose targets is fresh.
-var silence = map[model.State]model.Condition{
-	model.Down: model.IsDown, model.StaleAt: model.IsStale, "": model.IsStarting,
-}
-
-// verdicts is the objectives' common word: a missed one decides, then an
-// undecided one, then a met one. What cannot be computed speaks last.
-func verdicts(objectives []model.ObjectiveView) model.Condition {
-	for _, v := range verdictOrder {
-		for _, o := range objectives {
-			if o.Verdict == v.verdict {
-				return v.condition
-			}
-		}
-	}
-	return model.IsBlind
-}
-
-var verdictOrder = [...]struct {
-	verdict   model.Verdict
-	condition model.Condition
-}{
-	{model.Missed, model.IsMissed},
-	{model.Undecided, model.IsUndecided},
-	{model.Met, model.IsMet},
-	{model.NoData, model.IsQuiet},
-}
-
-// busy reports whether the workflow is serving anybody.
-func busy(v *model.WorkflowView) bool {
-	return v.Requests.Running.Value > 0 || v.Requests.Waiting.Value > 0 || v.Tokens.OutputPerSecond.Value > 0
-}
-
 // notes say what a reader of the workflow's numbers must know.
 func (w *workflow) notes(ty *tally, began *slo.Term) []string {
 	out := []string{}
@@ -486,7 +302,7 @@ func (w *workflow) notes(ty *tally, began *slo.Term) []string {
 func ttftLeavesOut(ty *tally, began *slo.Term) string {
 	ttft, e2e, decode := ty.meanOf(model.TTFT), ty.meanOf(model.E2E), ty.meanOf(model.Decode)
 	finished, _ := ty.of(signalIndex[model.E2E])
-	if math.IsNaN(ttft+e2e+decode) || finished.N() < fewRequests {
+	if math.IsNaN(ttft+e2e+decode) || finished.N() < slo.Few {
 		return ""
 	}
 	rest := e2e - decode

@@ -153,15 +153,15 @@ func (c *junitCase) judge(o Outcome, why string) {
 func kept(o model.ObjectiveView) string {
 	p := page{}
 	if s := p.share(o.Share, " within it"); s != "" {
-		return verdictWord(o.Verdict) + ": " + s
+		return o.Verdict.Word() + ": " + s
 	}
-	return verdictWord(o.Verdict)
+	return o.Verdict.Word()
 }
 
 func shareOf(g *model.GoodputView) string {
 	p := page{}
 	if s := p.share(g.Share, " of "+plural(g.N, "request")); s != "" {
-		return verdictWord(g.Verdict) + ": " + s
+		return g.Verdict.Word() + ": " + s
 	}
-	return verdictWord(g.Verdict)
+	return g.Verdict.Word()
 }

@@ -53,7 +53,7 @@ func (r *CheckRow) word() string {
 		return word
 	}
 	if g := r.flow.Goodput; g != nil && r.Outcome == CheckUntold && !r.hush && outcomeOf(g.Verdict) == CheckUntold {
-		word = verdictWord(g.Verdict)
+		word = g.Verdict.Word()
 	}
 	if r.flow.AssumedObjectives {
 		word += " (assumed)"

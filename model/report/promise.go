@@ -42,7 +42,7 @@ func (p *page) objective(o model.ObjectiveView, assumed bool) {
 		edges = "nearest bucket edges " + edge(lo) + " and " + edge(hi)
 	}
 	p.flow("  objective ", ", ",
-		o.Metric.Title()+" "+unit.Limit(o.MaxS)+" for "+unit.Promised(o.Target)+": "+verdictWord(o.Verdict),
+		o.Metric.Title()+" "+unit.Limit(o.MaxS)+" for "+unit.Promised(o.Target)+": "+o.Verdict.Word(),
 		p.share(o.Share, " within it"), edges, mark)
 }
 
@@ -69,17 +69,6 @@ func (p *page) share(s model.Share, of string) string {
 	}
 }
 
-func verdictWord(v model.Verdict) string {
-	switch v {
-	case model.NoData:
-		return "no traffic"
-	case model.CannotCompute:
-		return "cannot compute"
-	default:
-		return string(v)
-	}
-}
-
 // goodput is a goodput in pieces: verdict, share, rates and why.
 func (p *page) goodput(g *model.GoodputView) []string {
 	promised := ""
@@ -87,7 +76,7 @@ func (p *page) goodput(g *model.GoodputView) []string {
 		promised = "promised " + unit.Promised(v)
 	}
 	pieces := []string{
-		verdictWord(g.Verdict), p.share(g.Share, " of "+plural(g.N, "request")), promised,
+		g.Verdict.Word(), p.share(g.Share, " of "+plural(g.N, "request")), promised,
 		p.between(g.PerSecond, "good/s"), p.between(g.OutputPerSecond, "good tok/s"),
 	}
 	switch g.Basis {
@@ -186,7 +175,7 @@ func times(r model.Reading) string { return unit.Reading(r, unit.Number) }
 
 func (p *page) deadline(d *model.DeadlineView) {
 	p.flow("  deadline  ", ", ",
-		unit.Period(d.DeadlineS)+" from "+p.ago(d.Began)+": "+verdictWord(d.Verdict),
+		unit.Period(d.DeadlineS)+" from "+p.ago(d.Began)+": "+d.Verdict.Word(),
 		"left "+unit.Reading(d.LeftS, unit.Duration), "needs "+unit.Reading(d.NeedsS, unit.Duration),
 		"requests to go "+count(d.Remaining), "done "+perSecond(d.PerSecond))
 }

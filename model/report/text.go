@@ -141,20 +141,10 @@ func (p *page) workflows(flows []model.WorkflowView) {
 
 // conditionWord is the word of the screen.
 func conditionWord(w *model.WorkflowView) string {
-	switch w.Condition {
-	case "", model.IsStarting:
-		return "starting"
-	case model.IsStalled:
-		return "STALLED"
-	case model.IsStale:
-		return "no data"
-	case model.IsMissed:
-		return "BREACHED"
-	case model.IsPartial:
+	if w.Condition == model.IsPartial {
 		return fmt.Sprintf("%d of %d up", w.Replicas.Fresh, w.Replicas.Total)
-	default:
-		return strings.ReplaceAll(string(w.Condition), "_", " ")
 	}
+	return w.Condition.Word()
 }
 
 func widestCondition(flows []model.WorkflowView) int {

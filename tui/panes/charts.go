@@ -108,10 +108,10 @@ func arrange(f *model.Frame, size layout.Size, look Look) [][]graph {
 // its servers do not export has no chart.
 func graphs(f *model.Frame, w *model.WorkflowView) []graph {
 	var out []graph
-	if !slicesHas(w.Missing, model.TTFT) || w.TTFT != nil {
+	if !slices.Contains(w.Missing, model.TTFT) || w.TTFT != nil {
 		out = append(out, graph{f, w, graphTTFT})
 	}
-	if !slicesHas(w.Missing, model.TPOT) || w.TPOT != nil || w.ITL != nil {
+	if !slices.Contains(w.Missing, model.TPOT) || w.TPOT != nil || w.ITL != nil {
 		out = append(out, graph{f, w, graphToken})
 	}
 	if w.Goodput != nil && w.History != nil && len(w.History.Goodput) > 0 {

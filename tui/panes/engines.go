@@ -113,7 +113,7 @@ func targetColumns(f *model.Frame, shown []*model.TargetView, w, dropFor int, lo
 		{title: "REQ/S", min: 5, drop: 7, draw: func(r row, w int, k Look) cell { return k.aged(r, k.rate(r.t.RequestsPerSecond, w)) }},
 		{title: "tok/s", min: 5, drop: 5, draw: func(r row, w int, k Look) cell { return k.aged(r, k.rate(r.t.OutputPerSecond, w)) }},
 		{title: "TTFT p95", min: quantileW(w), drop: 3, draw: func(r row, w int, k Look) cell {
-			return k.aged(r, k.quantile(begun(r.t.TTFT, r.window), slicesHas(r.t.Missing, model.TTFT), w))
+			return k.aged(r, k.quantile(begun(r.t.TTFT, r.window), slices.Contains(r.t.Missing, model.TTFT), w))
 		}},
 		{title: title, min: tokenW, drop: 4, draw: func(r row, w int, k Look) cell { return drawToken(r, w, title, k) }},
 		{title: "PREEMPT/S", min: 9, drop: 10, draw: func(r row, w int, k Look) cell {
@@ -137,7 +137,7 @@ func targetTokens(f *model.Frame) (tpot, itl bool) {
 
 func drawToken(r row, w int, title string, k Look) cell {
 	if r.t.TPOT != nil || r.t.ITL == nil {
-		return k.aged(r, k.quantile(begun(r.t.TPOT, r.window), slicesHas(r.t.Missing, model.TPOT), w))
+		return k.aged(r, k.quantile(begun(r.t.TPOT, r.window), slices.Contains(r.t.Missing, model.TPOT), w))
 	}
 	c := k.quantile(begun(r.t.ITL, r.window), false, w)
 	c.text = markITL(c.text, title)

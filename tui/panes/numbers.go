@@ -137,16 +137,10 @@ func verdictRole(v model.Verdict) themes.Role {
 
 // verdictWord is a verdict on screen.
 func verdictWord(v model.Verdict) string {
-	switch v {
-	case model.NoData:
-		return "no traffic"
-	case model.CannotCompute:
-		return "cannot compute"
-	case model.Missed:
+	if v == model.Missed {
 		return "MISSED"
-	default:
-		return string(v)
 	}
+	return v.Word()
 }
 
 // burn is how fast the budget went over five minutes: from 1 on it does not last.

@@ -164,6 +164,9 @@ func TestEveryConditionHasAWord(t *testing.T) {
 		if !ok {
 			t.Errorf("%s has no mark", word)
 		}
+		if got := conditionTable[c].word; got != word.Word() && word != model.IsPartial {
+			t.Errorf("%s is %q on screen and %q in the text", word, got, word.Word())
+		}
 		if c < last {
 			t.Errorf("%s ranks before what is worse", word)
 		}

@@ -3,6 +3,7 @@ package panes
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"slotop/model"
@@ -115,7 +116,7 @@ func onlyFirstToken(w *model.WorkflowView) bool {
 func (s split) line(w *model.WorkflowView, width int, look Look) string {
 	field := func(drop int, label string, sign seg, d *model.Dist, signal model.Signal) part {
 		r := meanOf(d)
-		if d == nil && slicesHas(w.Missing, signal) {
+		if d == nil && slices.Contains(w.Missing, signal) {
 			r = model.Missing(model.Unsupported)
 		}
 		c := look.settled(w, look.reading(r, 6, unit.DurationShort))

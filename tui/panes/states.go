@@ -125,24 +125,12 @@ func word(w *model.WorkflowView, room int) string {
 // shows it where TPOT is not exported.
 const itl model.Metric = "itl"
 
-// distOf is the distribution that an objective speaks of.
+// distOf is the distribution of a metric, ITL among them.
 func distOf(w *model.WorkflowView, metric model.Metric) *model.Dist {
-	switch metric {
-	case model.MetricTTFT:
-		return w.TTFT
-	case model.MetricTPOT:
-		return w.TPOT
-	case itl:
+	if metric == itl {
 		return w.ITL
-	case model.MetricE2E:
-		return w.E2E
-	case model.MetricFirstAnswer:
-		return w.FirstAnswer
-	case model.MetricQueue:
-		return w.Queue
-	default:
-		return nil
 	}
+	return w.Latency(metric)
 }
 
 func signalOf(metric model.Metric) model.Signal {

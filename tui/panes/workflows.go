@@ -2,6 +2,7 @@ package panes
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"slotop/model"
@@ -221,7 +222,7 @@ func begun(d *model.Dist, window bool) *model.Dist {
 
 // against is a workflow's p95 in the role of its verdict.
 func (k Look) against(w *model.WorkflowView, metric model.Metric, width int) cell {
-	c := k.quantile(begun(distOf(w, metric), of(w) != starting), slicesHas(w.Missing, signalOf(metric)), width)
+	c := k.quantile(begun(distOf(w, metric), of(w) != starting), slices.Contains(w.Missing, signalOf(metric)), width)
 	if o, ok := objectiveFor(w, metric); ok && o.Verdict == model.Missed {
 		c.role = themes.Breach
 	}
@@ -257,13 +258,4 @@ func (k Look) bound(w *model.WorkflowView, metric model.Metric) cell {
 		return cell{themes.Muted, unit.None(k.ASCII)}
 	}
 	return cell{themes.Muted, unit.Limit(o.MaxS)}
-}
-
-func slicesHas(all []model.Signal, s model.Signal) bool {
-	for _, m := range all {
-		if m == s {
-			return true
-		}
-	}
-	return false
 }
