@@ -15,8 +15,9 @@ type Range struct {
 }
 
 // Denominator says of which requests a goodput is the share. Judged is Finished
-// plus Failed plus what of Cancelled counts; Excluded left for reasons that are
-// not the service's. Unaccounted appear in no counter and are not judged.
+// plus Failed plus what of Cancelled counts, less the Unmeasured; Excluded left
+// for reasons that are not the service's. Unaccounted appear in no counter and are
+// not judged.
 type Denominator struct {
 	Judged      float64 `json:"judged"`
 	Finished    Reading `json:"finished"` // unknown where nobody counts ends
@@ -24,6 +25,10 @@ type Denominator struct {
 	Cancelled   Reading `json:"cancelled"` // in all
 	Excluded    Reading `json:"excluded"`  // of them; unknown where only counters exist
 	Unaccounted Reading `json:"unaccounted"`
+	// Unmeasured were answered, but something that was promised was not measured of
+	// them: each may be either, and widens the share. Unknown where only counters
+	// exist.
+	Unmeasured Reading `json:"unmeasured"`
 }
 
 // Judging is what a goodput was read from.

@@ -272,6 +272,21 @@ func TestReportsSayWhatTheyCover(t *testing.T) {
 	near(t, "rate", workflowNamed(t, f, "chat").Requests.PerSecond, 2./64)
 }
 
+// The denominator adds up, with requests of which something was not measured.
+func TestDenominatorAddsUp(t *testing.T) {
+	b := promised(t, time.Second, chatPolicy(0.9, ttftHalf, tpot50), "a")
+	untold := b.done("untold", 0.2, 2.2, 101)
+	untold.OutputTokens = model.Reading{}
+	left := b.done("left", 0.2, 1, 20)
+	left.Outcome, left.Reason = model.RequestCancelled, "user"
+	b.report(b.done("good", 0.2, 2.2, 101), untold, left, b.leftEarly("early", ""), b.refused("no", ""))
+	d := workflowNamed(t, b.tick(), "chat").Goodput.Of
+	near(t, "not measured", d.Unmeasured, 1)
+	if all := d.Finished.Value + d.Failed + d.Cancelled.Value - d.Excluded.Value; d.Judged+d.Unmeasured.Value != all || all != 4 {
+		t.Errorf("%+v", d)
+	}
+}
+
 // Started is what came within the window, and not what ended in it.
 func TestStartedIsWhatCame(t *testing.T) {
 	b := promised(t, time.Second, chatPolicy(0.9, ttftHalf), "a")

@@ -74,5 +74,6 @@ func sumOf(a, b model.Denominator) model.Denominator {
 	return model.Denominator{
 		Judged: a.Judged + b.Judged, Finished: a.Finished.Plus(b.Finished), Failed: a.Failed + b.Failed,
 		Cancelled: a.Cancelled.Plus(b.Cancelled), Excluded: a.Excluded.Plus(b.Excluded), Unaccounted: a.Unaccounted.Plus(b.Unaccounted),
+		Unmeasured: a.Unmeasured.Plus(b.Unmeasured),
 	}
 }

@@ -126,6 +126,9 @@ func (p *page) denominator(g *model.GoodputView) []string {
 		}
 		pieces = append(pieces, cancelled)
 	}
+	if some(d.Unmeasured) {
+		pieces = append(pieces, unit.Integer(d.Unmeasured.Value)+" not measured")
+	}
 	return append(pieces, "unaccounted "+count(d.Unaccounted))
 }
 

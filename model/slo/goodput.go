@@ -59,6 +59,7 @@ func (s *Span) exact(v *model.GoodputView) {
 	v.N = s.Good + s.Bad
 	v.Of.Judged = v.N
 	unknown := max(0, s.Finished+s.Failed+s.Cancelled-s.Excluded-v.N)
+	v.Of.Unmeasured = model.Of(unknown)
 	all := v.N + unknown
 	if users := s.UserGood + s.UserBad; users > 0 {
 		v.UserShare = share(s.UserGood/users, s.UserGood/users, s.UserGood/users)

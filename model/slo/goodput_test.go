@@ -393,7 +393,7 @@ func TestExactGoodput(t *testing.T) {
 	v := Goodput(spec, s)
 	wantShare(t, "share", v.Share, 76./92, 76./92, 76./92)
 	wantShare(t, "users", v.UserShare, 70./75, 70./75, 70./75)
-	if v.Basis != model.ByRequests || v.N != 92 || v.Of != (model.Denominator{Judged: 92, Finished: model.Of(80), Failed: 10, Cancelled: model.Of(20), Excluded: model.Of(18)}) {
+	if v.Basis != model.ByRequests || v.N != 92 || v.Of != (model.Denominator{Judged: 92, Finished: model.Of(80), Failed: 10, Cancelled: model.Of(20), Excluded: model.Of(18), Unmeasured: model.Of(0)}) {
 		t.Errorf("%+v", v)
 	}
 	if v.PerSecond != (model.Range{Lo: model.Of(76. / 50), Hi: model.Of(76. / 50)}) || v.OutputPerSecond.Hi != model.Of(120) {

@@ -231,7 +231,7 @@ func judged(d model.Denominator) string {
 	if d.Failed > 0 {
 		text += ", " + samples(d.Failed) + " failed"
 	}
-	if c := d.Judged - d.Finished.Value - d.Failed; c >= 1 {
+	if c := d.Judged + d.Unmeasured.Value - d.Finished.Value - d.Failed; c >= 1 {
 		text += ", " + samples(c) + " cancelled"
 	} else if v, ok := d.Cancelled.Get(); ok && v >= 1 && !d.Excluded.OK() {
 		text += ", and of up to " + samples(v) + " cancelled" // the ends of the share differ in how many

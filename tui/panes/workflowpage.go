@@ -198,6 +198,9 @@ func (k Look) leftOut(d model.Denominator) []part {
 	if v, ok := d.Excluded.Get(); ok && v >= 1 {
 		out = append(out, say(0, themes.Muted, samples(v)+" cancelled not counted"))
 	}
+	if v, ok := d.Unmeasured.Get(); ok && v >= 1 {
+		out = append(out, say(0, themes.Warn, samples(v)+" not measured"))
+	}
 	if v, ok := d.Unaccounted.Get(); ok && v >= 1 {
 		out = append(out, say(0, themes.Warn, samples(v)+" in no counter"))
 	}
