@@ -47,6 +47,8 @@ type reported struct {
 	times       [len(slo.Counts{}.Terms)]sketch.Sketch // by model.Metrics, of requests that were answered
 	response    sketch.Sketch                          // from a load generator's schedule
 	output      model.Known
+	prompts     prompts
+	answers     float64 // requests that said when the answer proper began
 	retries     float64
 	failedBy    map[string]float64
 	cancelledBy map[string]float64
@@ -348,7 +350,29 @@ func (s *reported) term(i int, v model.Reading, p slo.Pass) {
 	s.counts.Terms[i].Add(t)
 }
 
+// prompts sums up what requests said of their prompts: of how many requests, their
+// tokens, and how many of the tokens of those that said so came from a cache.
+type prompts struct{ n, tokens, cached, ofCached float64 }
+
+func (p *prompts) add(q *model.Request) {
+	if !q.InputTokens.OK() {
+		return
+	}
+	p.n, p.tokens = p.n+1, p.tokens+q.InputTokens.Value
+	if q.CachedTokens.OK() {
+		p.cached, p.ofCached = p.cached+q.CachedTokens.Value, p.ofCached+q.InputTokens.Value
+	}
+}
+
+func (p *prompts) merge(o prompts) {
+	p.n, p.tokens, p.cached, p.ofCached = p.n+o.n, p.tokens+o.tokens, p.cached+o.cached, p.ofCached+o.ofCached
+}
+
 func (s *reported) usage(q *model.Request) {
+	s.prompts.add(q)
+	if q.FirstAnswer != 0 {
+		s.answers++
+	}
 	if q.Outcome == model.RequestFailed {
 		return // nothing was generated for anybody
 	}
@@ -413,6 +437,8 @@ func (s *reported) merge(o *reported) {
 	s.output.Sum += o.output.Sum
 	s.output.N += o.output.N
 	s.output.Unknown += o.output.Unknown
+	s.prompts.merge(o.prompts)
+	s.answers += o.answers
 	s.retries += o.retries
 	addCauses(&s.failedBy, o.failedBy)
 	addCauses(&s.cancelledBy, o.cancelledBy)

@@ -121,6 +121,30 @@ func TestPhases(t *testing.T) {
 	near(t, "failed", w.Requests.Failed, 0)
 }
 
+// What requests say of their prompts, and of where their answers proper began, is
+// summed up where they say it.
+func TestPromptsAndAnswersOfReports(t *testing.T) {
+	b := promised(t, time.Second, chatPolicy(0.9, ttftHalf), "a")
+	b.report()
+	b.tick()
+	b.pass(10 * time.Second)
+	one, two := b.done("1", 0.2, 2, 10), b.done("2", 0.2, 2, 10)
+	one.InputTokens, one.CachedTokens, two.InputTokens = model.Of(100), model.Of(40), model.Of(300)
+	b.report(one, two)
+	w := workflowNamed(t, b.tick(), "chat")
+	near(t, "prompt tokens", w.Tokens.PromptPerSecond, 40)
+	near(t, "cached", w.Tokens.CachedPromptShare, 0.4)
+	if w.FirstAnswer != nil {
+		t.Errorf("nobody said when an answer began: %+v", w.FirstAnswer)
+	}
+	thinks := b.done("3", 0.2, 2, 10)
+	thinks.FirstAnswer = thinks.FirstToken + 1e9
+	b.report(thinks)
+	if w = workflowNamed(t, b.tick(), "chat"); w.FirstAnswer == nil || w.FirstAnswer.N != 3 {
+		t.Errorf("first answer %+v", w.FirstAnswer)
+	}
+}
+
 // While the one who reported is down nothing is known of what was in flight, and
 // no number of before is passed off as one of now.
 func TestReportsOfOneWhoIsDown(t *testing.T) {

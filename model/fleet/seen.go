@@ -18,7 +18,10 @@ func (w *workflow) seeReports(v *model.WorkflowView, f *Fleet) slo.Span {
 	sum, from := w.events.over(f.window, w.now.Mono)
 	elapsed := w.now.Mono - max(from, f.started.Mono)
 	w.countReports(v, sum, elapsed)
-	v.TTFT, v.FirstAnswer = sum.dist(model.MetricTTFT), sum.dist(model.MetricFirstAnswer)
+	v.TTFT = sum.dist(model.MetricTTFT)
+	if sum.answers > 0 || w.bounds(model.MetricFirstAnswer) {
+		v.FirstAnswer = sum.dist(model.MetricFirstAnswer) // who says nothing has no reasoning before it
+	}
 	v.TPOT, v.E2E = sum.dist(model.MetricTPOT), sum.dist(model.MetricE2E)
 	v.Queue = sum.dist(model.MetricQueue)
 	v.Load = sum.load.see()
@@ -54,6 +57,11 @@ func (w *workflow) seeSilence(v *model.WorkflowView) slo.Span {
 	return exactly(slo.Counts{})
 }
 
+// bounds reports whether a metric was promised anything.
+func (w *workflow) bounds(m model.Metric) bool {
+	return slices.ContainsFunc(w.spec.Objectives, func(o model.Objective) bool { return o.Metric == m })
+}
+
 // told are the signals that reports of requests stand in for.
 var told = map[model.Signal]bool{
 	model.TTFT: true, model.TPOT: true, model.E2E: true, model.Queue: true, model.Finished: true, model.Failed: true,
@@ -76,6 +84,12 @@ func (w *workflow) countReports(v *model.WorkflowView, sum *reported, elapsed ti
 	}
 	if !v.Tokens.OutputPerSecond.OK() && sum.output.N > 0 {
 		v.Tokens.OutputPerSecond = perSecond(sum.output.Sum, elapsed)
+	}
+	if !v.Tokens.PromptPerSecond.OK() && sum.prompts.n > 0 {
+		v.Tokens.PromptPerSecond = perSecond(sum.prompts.tokens, elapsed)
+	}
+	if !v.Tokens.CachedPromptShare.OK() && sum.prompts.ofCached > 0 {
+		v.Tokens.CachedPromptShare = model.Of(sum.prompts.cached / sum.prompts.ofCached)
 	}
 	known := sum.output
 	v.Tokens.Output = &known
