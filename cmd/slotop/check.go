@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -142,7 +143,7 @@ func (a *app) checkFrame(ctx context.Context, args []string) (*model.Frame, mode
 		}
 		return a.checkTape(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(recorded)), nil }, nil)
 	}
-	a.flags.forTime = first(a.flags.forTime, checkFor)
+	a.flags.forTime = cmp.Or(a.flags.forTime, checkFor)
 	f, err := a.checkTargets(ctx, s, opened)
 	return f, s.policy, err
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -272,10 +273,10 @@ func (a *app) settings() (settings, error) {
 		file:    file,
 		policy:  policy,
 		opt:     sources.Options{HTTP: file.HTTP, Dialects: dialects, Version: version(), Keep: slo.Matched(policy)},
-		every:   first(a.flags.every, time.Duration(file.Every)),
-		timeout: first(a.flags.timeout, time.Duration(file.Timeout)),
-		window:  first(a.flags.window, time.Duration(file.Window), fleet.DefaultWindow),
-		theme:   first(a.flags.theme, file.Theme),
+		every:   cmp.Or(a.flags.every, time.Duration(file.Every)),
+		timeout: cmp.Or(a.flags.timeout, time.Duration(file.Timeout)),
+		window:  cmp.Or(a.flags.window, time.Duration(file.Window), fleet.DefaultWindow),
+		theme:   cmp.Or(a.flags.theme, file.Theme),
 		ascii:   a.flags.ascii || file.ASCII,
 		mouse:   a.flags.mouse || file.Mouse,
 	}
@@ -290,13 +291,3 @@ const (
 	maxEvery = time.Hour
 	maxFor   = 31 * 24 * time.Hour
 )
-
-func first[T comparable](values ...T) T {
-	var zero T
-	for _, v := range values {
-		if v != zero {
-			return v
-		}
-	}
-	return zero
-}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -79,7 +80,7 @@ func (r *fileRule) spec() model.RuleSpec {
 	return model.RuleSpec{
 		Name: r.Name, Signal: r.Signal, Over: r.Over.number(), Under: r.Under.number(), Clear: r.Clear.number(),
 		ForS: r.For.seconds(), HoldS: r.Hold.seconds(), Workflow: r.Workflow, Target: r.Target,
-		Severity: first(model.Severity(r.Severity), model.Warn),
+		Severity: cmp.Or(model.Severity(r.Severity), model.Warn),
 	}
 }
 
@@ -234,7 +235,7 @@ func (s *fileSender) check(at *placer, n *yaml.Node) error {
 		return nil
 	default:
 		place := child(n, given[0])
-		r := first(s.Webhook, s.Alertmanager)
+		r := cmp.Or(s.Webhook, s.Alertmanager)
 		if r == nil || r.URL == "" {
 			return at.at(place, "%s has no address: write url: https://host/path", given[0])
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -55,7 +56,7 @@ func (a *app) checkConfig(ctx context.Context, args []string) error {
 			return usageError(err)
 		}
 	}
-	path := first(a.flags.config, filepath.Join(configDir(), "config.yaml"))
+	path := cmp.Or(a.flags.config, filepath.Join(configDir(), "config.yaml"))
 	if _, err := os.Stat(path); err != nil {
 		path += ": no file, the defaults hold"
 	}
@@ -127,7 +128,7 @@ func look(ctx context.Context, opened []sources.Opened, timeout time.Duration) (
 	if plays(opened) {
 		err = sources.Play(ctx, opened, sources.PlayOptions{Every: savedEvery, For: lookSimulated}, take)
 	} else {
-		err = sources.Run(ctx, opened, sources.RunOptions{Every: lookPatience, Timeout: first(timeout, lookTimeout), Seed: seed()}, take)
+		err = sources.Run(ctx, opened, sources.RunOptions{Every: lookPatience, Timeout: cmp.Or(timeout, lookTimeout), Seed: seed()}, take)
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		err = nil

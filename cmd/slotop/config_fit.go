@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -90,7 +91,7 @@ func (f *fitting) reaches(t *looked) bool {
 // takes reports whether a series of the target counts for the workflow.
 func (f *fitting) takes(t *looked, labels model.LabelSet) bool {
 	_, spec := f.set.Find(slo.Origin{
-		Workflow: labels.Get(model.LabelWorkflow), Model: first(labels.Get(model.LabelModel), t.only()),
+		Workflow: labels.Get(model.LabelWorkflow), Model: cmp.Or(labels.Get(model.LabelModel), t.only()),
 		Adapter: labels.Get(model.LabelAdapter), Target: t.target.Name, Labels: labels,
 	})
 	return spec.Name == f.spec.Name
@@ -243,7 +244,7 @@ func (s served) of(signal model.Signal) []shownHist {
 
 // unreadable says why a metric cannot be read from the target, "" where it can.
 func (s served) unreadable(m model.Metric, hists []shownHist) string {
-	engine := first(s.about.Engine, "the server")
+	engine := cmp.Or(s.about.Engine, "the server")
 	switch {
 	case m == model.MetricFirstAnswer:
 		return "histograms do not tell the answer's first token from the first of any kind, only reports of single requests do"

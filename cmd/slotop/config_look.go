@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"slices"
 
 	"slotop/model"
@@ -72,7 +73,7 @@ const gatewayKind = "gateway"
 
 // called is the target's software.
 func (t *looked) called() string {
-	name := first(t.about.Engine, "no engine that is known")
+	name := cmp.Or(t.about.Engine, "no engine that is known")
 	if t.about.Version != "" {
 		name += " " + t.about.Version
 	}

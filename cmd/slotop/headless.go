@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -150,7 +151,7 @@ func (a *app) poll(ctx context.Context, s settings, opened []sources.Opened, mos
 		}
 		return err
 	}
-	if most = first(a.flags.forTime, most); most > 0 {
+	if most = cmp.Or(a.flags.forTime, most); most > 0 {
 		var done context.CancelFunc
 		ctx, done = context.WithTimeout(ctx, most)
 		defer done()

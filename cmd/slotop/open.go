@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -164,7 +165,7 @@ func (a *app) textWidth() int {
 
 // asciiOnly reports whether the locale cannot show more than ASCII.
 func asciiOnly() bool {
-	locale := first(os.Getenv("LC_ALL"), os.Getenv("LC_CTYPE"), os.Getenv("LANG"))
+	locale := cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_CTYPE"), os.Getenv("LANG"))
 	upper := strings.ToUpper(locale)
 	return locale != "" && !strings.Contains(upper, "UTF-8") && !strings.Contains(upper, "UTF8")
 }

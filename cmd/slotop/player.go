@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -82,7 +83,7 @@ func (p *player) rewind() (*cursor, error) {
 		return nil, errors.Join(err, file.Close())
 	}
 	h := r.Header()
-	window := first(p.window, h.Window)
+	window := cmp.Or(p.window, h.Window)
 	policy := h.Policy
 	if p.policy != nil {
 		if policy, err = p.policy(h.Policy); err != nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -112,7 +113,7 @@ func (a *app) play(ctx context.Context, s settings, open func() (io.ReadCloser, 
 		return err
 	}
 	box := newMailbox()
-	p := newPlayer(open, s.window, a.judging(s), first(a.flags.speed, 1), box)
+	p := newPlayer(open, s.window, a.judging(s), cmp.Or(a.flags.speed, 1), box)
 	screen := tui.Options{Targets: index.Header.Targets, Every: index.Header.Every, Window: p.setWindow, Replay: p}
 	err = a.show(ctx, s, box, screen, func(ctx context.Context) error { return p.run(ctx, index.Duration()) })
 	if lost := p.now().trouble; lost != nil {

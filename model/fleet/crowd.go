@@ -37,7 +37,7 @@ type crowd struct {
 
 // ownName is what a sample calls its workflow, "" for one that names none.
 func ownName(l model.LabelSet) string {
-	return first(l.Get(model.LabelWorkflow), l.Get(model.LabelModel))
+	return cmp.Or(l.Get(model.LabelWorkflow), l.Get(model.LabelModel))
 }
 
 // choose looks whether a page names too many workflows, and who is busiest. Pages

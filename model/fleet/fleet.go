@@ -205,7 +205,7 @@ func (f *Fleet) flowIf(o slo.Origin) *workflow {
 		return w
 	}
 	name, _ := f.promise.Find(o)
-	return first(f.flows[name], f.flows[model.OtherName])
+	return cmp.Or(f.flows[name], f.flows[model.OtherName])
 }
 
 func (f *Fleet) mark(t *target, e model.Event) {

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"math"
 	"time"
 
@@ -123,7 +124,7 @@ func (h *history) sample(v *model.WorkflowView, fresh bool) point {
 	p[trackRunning] = nan32(v.Requests.Running)
 	p[trackWaiting] = nan32(v.Requests.Waiting)
 	p[trackKV] = nan32(v.KVCacheUsage)
-	p[trackGoodput] = nan32(first(v.Goodput.Share.Point, v.Goodput.Share.Lo))
+	p[trackGoodput] = nan32(cmp.Or(v.Goodput.Share.Point, v.Goodput.Share.Lo))
 	return p
 }
 

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -107,7 +108,7 @@ func (f *Fleet) whenSaid(now, ended time.Duration) said {
 }
 
 func (f *Fleet) silence() time.Duration {
-	s := first(f.policy.SilentAfterS, model.DefaultSilence)
+	s := cmp.Or(f.policy.SilentAfterS, model.DefaultSilence)
 	return time.Duration(s * float64(time.Second))
 }
 
@@ -311,7 +312,7 @@ func causeOf(q *model.Request) string {
 	if q.Outcome == model.RequestFailed && q.Status > 0 {
 		status = strconv.Itoa(q.Status)
 	}
-	return first(strings.TrimSpace(status+" "+q.Reason), "not said")
+	return cmp.Or(strings.TrimSpace(status+" "+q.Reason), "not said")
 }
 
 func count(by *map[string]float64, cause string) {

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -256,27 +257,19 @@ func (t *target) assign(flowOf func(slo.Origin) *workflow) {
 			continue
 		}
 		o := t.origin(sl.key.labels)
-		if o.Model = first(o.Model, only); sl.isPool {
+		if o.Model = cmp.Or(o.Model, only); sl.isPool {
 			o = sl.origin
 		}
 		if o.Model != "" || o.Workflow != "" {
 			sl.flow = flowOf(o)
 		}
 		if flows[sl.flow] == nil {
-			flows[sl.flow] = first(t.flows[sl.flow], &tally{})
+			flows[sl.flow] = cmp.Or(t.flows[sl.flow], &tally{})
 		}
 		sl.share = flows[sl.flow]
 	}
 	t.flows = flows
 	t.atEnd, t.atEdge = t.countsAtEnd(), t.stands()
-}
-
-func first[T comparable](a, b T) T {
-	var zero T
-	if a != zero {
-		return a
-	}
-	return b
 }
 
 // onlyModel is the workflow of samples without a model label: "" where several

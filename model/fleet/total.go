@@ -1,6 +1,10 @@
 package fleet
 
-import "slotop/model"
+import (
+	"cmp"
+
+	"slotop/model"
+)
 
 // total is the goodput of all workflows together: of everything that was judged,
 // what is good. Its verdict is the worst of theirs, and it has no target of its
@@ -16,7 +20,7 @@ func (f *Fleet) total(flows []model.WorkflowView) *model.GoodputView {
 		if !g.Share.Lo.OK() || !g.Share.Hi.OK() {
 			continue
 		}
-		point += first(g.Share.Point, g.Share.Lo).Value * g.N
+		point += cmp.Or(g.Share.Point, g.Share.Lo).Value * g.N
 		if judged++; judged == 1 {
 			sum.Basis, sum.N, sum.Of, sum.Least, sum.Most = g.Basis, g.N, g.Of, g.Least, g.Most
 			sum.PerSecond, sum.OutputPerSecond = g.PerSecond, g.OutputPerSecond

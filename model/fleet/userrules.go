@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -153,7 +154,7 @@ func checkRules(rules []model.RuleSpec) error {
 			return fmt.Errorf("rule %s: no signal %q; there are %s", r.Name, r.Signal, strings.Join(RuleSignals(), ", "))
 		case (r.Over == nil) == (r.Under == nil):
 			return fmt.Errorf("rule %s: say either over or under", r.Name)
-		case SignalUnit(r.Signal) == model.Ratio && !isShare(first(r.Over, r.Under)):
+		case SignalUnit(r.Signal) == model.Ratio && !isShare(cmp.Or(r.Over, r.Under)):
 			return fmt.Errorf("rule %s: %s is a share: bound it between 0 and 1", r.Name, r.Signal)
 		}
 		if r.Workflow != "" && OfTarget(r.Signal) {
@@ -223,7 +224,7 @@ func sideOf(r alert.Rule, v float64) string {
 }
 
 func ruleOf(r model.RuleSpec) alert.Rule {
-	a := alert.Rule{Name: r.Name, Severity: first(r.Severity, model.Warn), For: seconds(r.ForS), Hold: seconds(r.HoldS)}
+	a := alert.Rule{Name: r.Name, Severity: cmp.Or(r.Severity, model.Warn), For: seconds(r.ForS), Hold: seconds(r.HoldS)}
 	if a.Below = r.Under != nil; a.Below {
 		a.Limit = *r.Under
 	} else {

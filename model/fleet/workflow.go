@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -200,7 +201,7 @@ func (w *workflow) worstBy(m model.Metric) *model.WorstReplica {
 		if d == nil || d.N == 0 || !d.P99.Lo.OK() {
 			continue
 		}
-		if at := first(d.P99.Value, d.P99.Lo).Value; at > most {
+		if at := cmp.Or(d.P99.Value, d.P99.Lo).Value; at > most {
 			worst, most = &model.WorstReplica{Target: t.spec.Name, Metric: m, Latency: d}, at
 		}
 	}
