@@ -150,3 +150,16 @@ func TestOneColdReplicaPagesNobody(t *testing.T) {
 		t.Errorf("still slow after the grace: %+v", f.Alerts)
 	}
 }
+
+// Some requests fail in the very second in which somebody begins to look. Before
+// they have for as long as an outage takes that began then, nobody is called.
+func TestABadSecondIsNoPage(t *testing.T) {
+	b := promised(t, time.Second, chatPolicy(0.95, ttftHalf), "a")
+	late := func(r *model.Request) { r.FirstToken = r.Completed }
+	if f := b.requests("late", 58*time.Second, late); len(f.AlertLog) != 0 {
+		t.Errorf("%+v", f.AlertLog)
+	}
+	if f := b.requests("later", 4*time.Second, late); !firing(f, "slo-burn") {
+		t.Errorf("%+v", f.Alerts)
+	}
+}

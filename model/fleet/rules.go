@@ -208,7 +208,11 @@ func (f *Fleet) burning(w *workflow, v *model.WorkflowView, exact bool, rule ale
 		if tier.Severity != severity {
 			continue
 		}
-		long, covered := w.surelyBad(l, spec, s, max(tier.Long, 2*f.every))
+		window := max(tier.Long, 2*f.every)
+		long, covered := w.surelyBad(l, spec, s, window)
+		if covered.Seconds() < tier.Limit(spec.Share)*window.Seconds() {
+			continue // as if all had been well before: a bad second is no two minutes
+		}
 		short, _ := w.surelyBad(l, spec, s, max(tier.Short, 2*f.every))
 		if !tier.Applies(long.N*tier.Short.Seconds()/max(tier.Short, covered).Seconds()) || tier.Sparse && short.N == 0 {
 			continue
@@ -216,7 +220,7 @@ func (f *Fleet) burning(w *workflow, v *model.WorkflowView, exact bool, rule ale
 		if fires, _ := tier.Fires(spec.Share, long, short); fires {
 			o.Truth = alert.Yes
 			o.Value = model.Of(slo.Burn(long.Share(), spec.Share))
-			o.Text = w.burned(l, spec, s, max(tier.Long, 2*f.every))
+			o.Text = w.burned(l, spec, s, window)
 			return o
 		}
 	}
