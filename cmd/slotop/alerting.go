@@ -19,8 +19,10 @@ const (
 	// lastWords is how long a run with a screen tries to deliver what is waiting
 	// when it ends: the terminal is restored before, and the shell's user waits.
 	lastWords = 40 * time.Millisecond
-	// lastWordsHeadless is the same without anybody at the keyboard.
+	// lastWordsHeadless is the same without anybody at the keyboard, and lastWordsTold
+	// where a signal said to end: whoever sent it waits for a second.
 	lastWordsHeadless = 5 * time.Second
+	lastWordsTold     = 700 * time.Millisecond
 	// maxDry bounds what a dry run remembers while the screen is in its way.
 	maxDry = 1 << 20
 )
@@ -89,6 +91,15 @@ func (al *alerting) outbox() func() []panes.Delivery {
 		}
 		return out
 	}
+}
+
+// endHeadless is end for a run without a screen.
+func (al *alerting) endHeadless(told context.Context) {
+	if told.Err() != nil {
+		al.end(lastWordsTold)
+		return
+	}
+	al.end(lastWordsHeadless)
 }
 
 // end tries to deliver what is waiting and says what could not be delivered.

@@ -118,7 +118,7 @@ func (a *app) snapshotTargets(ctx context.Context, args []string, each func(*mod
 		return errors.Join(err, sources.CloseAll(opened))
 	}
 	al.follow(c)
-	defer al.end(lastWordsHeadless)
+	defer al.endHeadless(ctx)
 	// Saved pages end by themselves, all else goes on until it is told not to.
 	endless := a.flags.forTime == 0 && slices.ContainsFunc(opened, func(o sources.Opened) bool { return !o.Saved })
 	ctx, cancel := context.WithCancel(ctx)
