@@ -1,6 +1,13 @@
 // Package fleet is the fold: it turns inputs into frames. It is the sole owner
 // of everything slotop remembers, has one caller at a time and no locks, and
 // never reads a clock: the same inputs always give the same frames.
+//
+// A page of counters becomes a row of numbers (target, columns, crowd, count) and
+// adds to what its workflows are judged by (told, ledger); reports of single
+// requests are judged one by one (reports, reported, users). A tick sums the window
+// (measure, tally, sides), says what each target does (state, view, doubts) and what
+// its workflows' users get (workflow, reportview, promise, budget, condition, total),
+// keeps the past (history, stage, steady), and evaluates the rules (rules, userrules).
 package fleet
 
 import (

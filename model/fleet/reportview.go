@@ -11,7 +11,7 @@ import (
 // seeReports fills a view with what requests reported one by one say: they are
 // what clients felt. What only an engine knows stays as it is.
 func (w *workflow) seeReports(v *model.WorkflowView, f *Fleet) slo.Span {
-	v.Missing = slices.DeleteFunc(v.Missing, func(s model.Signal) bool { return told[s] })
+	v.Missing = slices.DeleteFunc(v.Missing, func(s model.Signal) bool { return fromReports[s] })
 	if w.reporting == 0 {
 		return w.seeSilence(v)
 	}
@@ -62,14 +62,10 @@ func (w *workflow) bounds(m model.Metric) bool {
 	return slices.ContainsFunc(w.spec.Objectives, func(o model.Objective) bool { return o.Metric == m })
 }
 
-// told are the signals that reports of requests stand in for.
-var told = map[model.Signal]bool{
+// fromReports are the signals that reports of requests stand in for.
+var fromReports = map[model.Signal]bool{
 	model.TTFT: true, model.TPOT: true, model.E2E: true, model.Queue: true, model.Finished: true, model.Failed: true,
 	model.Cancelled: true, model.Started: true, model.OutputTokens: true, model.Retried: true,
-}
-
-func (s *reported) dist(m model.Metric) *model.Dist {
-	return s.times[slices.Index(model.Metrics, m)].Dist(model.FromEvents)
 }
 
 func (w *workflow) countReports(v *model.WorkflowView, sum *reported, elapsed time.Duration) {
