@@ -1,6 +1,7 @@
 package notify
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -72,7 +73,7 @@ func newOutbox(ends bool) *outbox {
 func (o *outbox) begin(c change) {
 	e := o.byKey[c.key]
 	switch {
-	case e == nil && o.full():
+	case e == nil && o.full() && !o.yields(rank(c.alert.Severity)):
 		o.dropped++
 		return
 	case e == nil:
@@ -84,6 +85,23 @@ func (o *outbox) begin(c change) {
 }
 
 func (o *outbox) full() bool { return len(o.entries) >= maxWaiting }
+
+// yields makes room for an alert of some rank at the cost of the newest that is
+// less severe, one not told before any that was.
+func (o *outbox) yields(to int) bool {
+	var least *entry
+	for _, e := range o.entries {
+		if !e.flying && e.rank() < to && (least == nil || !e.told || least.told) {
+			least = e
+		}
+	}
+	if least == nil {
+		return false
+	}
+	o.remove(least)
+	o.dropped++
+	return true
+}
 
 // end takes the end of an alert. It is nothing to a sink that did not take its
 // beginning.
@@ -124,30 +142,43 @@ func (e *entry) next() notice {
 	return notice{what: began, alert: e.alert, simulated: e.simulated}
 }
 
-// pick chooses what is told next, at most limit of it, one notice an alert. What
-// failed before goes last and alone: one notice that a receiver cannot take holds
-// up no other alert.
+// pick chooses what is told next, at most limit of it, one notice an alert: what
+// is most severe before what is older. What failed before goes last and alone, so
+// that one notice that a receiver cannot take holds up no other alert.
 func (o *outbox) pick(limit int) []*entry {
-	var batch []*entry
-	var failed *entry
+	var next []*entry
 	before := map[model.AlertID]bool{} // the alerts with something older to tell
 	for _, e := range o.entries {
-		if !e.waiting() || before[e.key.id] {
-			continue
-		}
-		before[e.key.id] = true
-		switch {
-		case e.tries == 0 && len(batch) < limit:
-			batch = append(batch, e)
-		case e.tries > 0 && (failed == nil || e.tries < failed.tries):
-			failed = e
+		if e.waiting() && !before[e.key.id] {
+			before[e.key.id] = true
+			next = append(next, e)
 		}
 	}
-	if len(batch) == 0 && failed != nil {
-		batch = append(batch, failed)
+	slices.SortStableFunc(next, func(a, b *entry) int {
+		return cmp.Or(a.turn()-b.turn(), b.rank()-a.rank())
+	})
+	n := 0
+	for n < min(limit, len(next)) && next[n].tries == 0 {
+		n++
 	}
-	return batch
+	if n == 0 && limit > 0 {
+		n = min(1, len(next))
+	}
+	return next[:n]
 }
+
+// headStart is how often a page may fail before it waits behind what never did.
+const headStart = 3
+
+// turn is less for what goes first: how often it failed.
+func (e *entry) turn() int {
+	if e.rank() == rank(model.Page) {
+		return max(0, e.tries-headStart)
+	}
+	return e.tries
+}
+
+func (e *entry) rank() int { return rank(e.alert.Severity) }
 
 // fly marks a batch as under way and returns its notices.
 func (o *outbox) fly(batch []*entry) []notice {

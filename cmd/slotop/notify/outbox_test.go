@@ -125,3 +125,65 @@ func live(s *Sender, out *outbox, rng *rand.Rand, alerts map[string]model.AlertV
 		}
 	}
 }
+
+// begins queues the beginning of an alert.
+func begins(o *outbox, id string, severity model.Severity) {
+	a := with(fires(id, 0), func(a *model.AlertView) { a.Severity = severity })
+	o.begin(change{key: episode{a.ID, a.FiredAt.Mono}, notice: notice{what: began, alert: a}})
+}
+
+func picked(batch []*entry) []string {
+	ids := make([]string, len(batch))
+	for i, e := range batch {
+		ids[i] = string(e.key.id)
+	}
+	return ids
+}
+
+// A page does not wait behind the warnings that came before it, nor, when it has
+// failed, behind those that were never tried.
+func TestPagesGoFirst(t *testing.T) {
+	o := newOutbox(true)
+	for i := range 5 {
+		begins(o, fmt.Sprint("warn ", i), model.Warn)
+	}
+	begins(o, "page", model.Page)
+	begins(o, "page too", model.Page)
+	if got := picked(o.pick(3)); !slices.Equal(got, []string{"page", "page too", "warn 0"}) {
+		t.Errorf("picked %q", got)
+	}
+	told := o.entries[6:7]
+	o.land(told, o.fly(told), true)
+	for n := range headStart + 2 {
+		batch := o.pick(1)
+		o.land(batch, o.fly(batch), false)
+		if got := picked(batch)[0]; (got == "page") != (n <= headStart) {
+			t.Errorf("after %d failures %q", n, got)
+		}
+	}
+}
+
+// Where there is no room, what is less severe makes some for a page: what was not
+// told yet before what was.
+func TestPagesFindRoom(t *testing.T) {
+	o := newOutbox(true)
+	for i := range maxWaiting {
+		begins(o, fmt.Sprint("warn ", i), model.Warn)
+	}
+	for range 10 {
+		batch := o.pick(64)
+		o.land(batch, o.fly(batch), true)
+	}
+	begins(o, "page", model.Page)
+	begins(o, "one more", model.Warn)
+	last := o.entries[len(o.entries)-1]
+	if o.dropped != 2 || last.key.id != "page" || o.entries[len(o.entries)-2].key.id != "warn 1022" {
+		t.Errorf("%d dropped, the last is %q", o.dropped, last.key.id)
+	}
+	for i := range maxWaiting + 5 {
+		begins(o, fmt.Sprint("page ", i), model.Page)
+	}
+	if len(o.entries) != maxWaiting || o.dropped != 2+maxWaiting+5 {
+		t.Errorf("%d held, %d dropped", len(o.entries), o.dropped)
+	}
+}
