@@ -2,7 +2,7 @@
 // of everything slotop remembers, has one caller at a time and no locks, and
 // never reads a clock: the same inputs always give the same frames.
 //
-// A page of counters becomes a row of numbers (target, columns, crowd, count) and
+// A page of counters becomes a row of numbers (target, turns, columns, crowd, count) and
 // adds to what its workflows are judged by (told, ledger); reports of single
 // requests are judged one by one (reports, reported, users). A tick sums the window
 // (measure, tally, sides), says what each target does (state, view, doubts) and what

@@ -119,32 +119,37 @@ func (e *encoder) request(r *model.Request, last *reports) {
 	if flags&hasStream != 0 {
 		e.byte(byte(r.Stream))
 	}
-	f.encode(e, flags>>fieldBits, r.At, units[u])
+	f.encode(e, bits(flags>>fieldBits), r.At, units[u])
 }
 
-func (f *fields) encode(e *encoder, flags uint64, at, unit model.Stamp) {
-	next := func() bool {
-		there := flags&1 != 0
-		flags >>= 1
-		return there
-	}
+// bits are the flags of fields, the first one lowest.
+type bits uint64
+
+// next takes off the lowest flag.
+func (b *bits) next() (there bool) {
+	there = *b&1 != 0
+	*b >>= 1
+	return there
+}
+
+func (f *fields) encode(e *encoder, there bits, at, unit model.Stamp) {
 	for _, s := range f.stamps {
-		if next() {
+		if there.next() {
 			e.int(int64((*s - at) / unit))
 		}
 	}
 	for _, r := range f.readings {
-		if next() {
+		if there.next() {
 			e.reading(*r)
 		}
 	}
 	for _, t := range f.texts {
-		if next() {
+		if there.next() {
 			e.string(*t)
 		}
 	}
 	for _, n := range f.numbers {
-		if next() {
+		if there.next() {
 			e.int(int64(*n))
 		}
 	}
@@ -173,32 +178,27 @@ func (d *decoder) request(r *model.Request, last *reports) {
 		r.Stream = model.Streaming(d.byte())
 	}
 	f := fieldsOf(r)
-	f.decode(d, flags>>fieldBits, r.At, units[u])
+	f.decode(d, bits(flags>>fieldBits), r.At, units[u])
 }
 
-func (f *fields) decode(d *decoder, flags uint64, at, unit model.Stamp) {
-	next := func() bool {
-		there := flags&1 != 0
-		flags >>= 1
-		return there
-	}
+func (f *fields) decode(d *decoder, there bits, at, unit model.Stamp) {
 	for _, s := range f.stamps {
-		if next() {
+		if there.next() {
 			*s = at + model.Stamp(d.int())*unit
 		}
 	}
 	for _, r := range f.readings {
-		if next() {
+		if there.next() {
 			*r = d.reading()
 		}
 	}
 	for _, t := range f.texts {
-		if next() {
+		if there.next() {
 			*t = d.string()
 		}
 	}
 	for _, n := range f.numbers {
-		if next() {
+		if there.next() {
 			*n = int(d.int())
 		}
 	}
