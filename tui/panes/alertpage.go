@@ -1,8 +1,6 @@
 package panes
 
 import (
-	"math"
-
 	"slotop/model"
 	"slotop/model/unit"
 	"slotop/themes"
@@ -11,15 +9,10 @@ import (
 
 // Alert is one alert, opened: its times and numbers, the targets it speaks for,
 // and what it did before.
-type Alert struct{}
+type Alert struct{ wholeScreen }
 
 // Name names the pane.
 func (Alert) Name() string { return "alert" }
-
-// Want takes all the room there is.
-func (Alert) Want(*model.Frame, int, Look) layout.Want {
-	return layout.Want{Min: 3, Ideal: 20, Max: math.MaxInt16}
-}
 
 // Render draws the lines from View.Scroll on.
 func (Alert) Render(f *model.Frame, size layout.Size, look Look) string {

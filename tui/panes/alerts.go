@@ -2,7 +2,6 @@ package panes
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -15,15 +14,10 @@ import (
 
 // Alerts is every alert that is not inactive, most urgent first, what cannot be
 // evaluated, the budgets, and what happened before.
-type Alerts struct{}
+type Alerts struct{ wholeScreen }
 
 // Name names the pane.
 func (Alerts) Name() string { return "alerts" }
-
-// Want takes all the room there is.
-func (Alerts) Want(*model.Frame, int, Look) layout.Want {
-	return layout.Want{Min: 3, Ideal: 20, Max: math.MaxInt16}
-}
 
 // Render draws the lines around the cursor; View.Scroll goes on from there.
 func (Alerts) Render(f *model.Frame, size layout.Size, look Look) string {

@@ -2,7 +2,6 @@ package panes
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -15,15 +14,10 @@ import (
 
 // Detail is one target, opened: how it answers, its engines, and for each number
 // which exposed name it was read from and what that measures.
-type Detail struct{}
+type Detail struct{ wholeScreen }
 
 // Name names the pane.
 func (Detail) Name() string { return "detail" }
-
-// Want takes all the room there is.
-func (Detail) Want(*model.Frame, int, Look) layout.Want {
-	return layout.Want{Min: 3, Ideal: 20, Max: math.MaxInt16}
-}
 
 // Render draws the lines from View.Scroll on.
 func (Detail) Render(f *model.Frame, size layout.Size, look Look) string {

@@ -1,7 +1,6 @@
 package panes
 
 import (
-	"math"
 	"strings"
 
 	"slotop/model"
@@ -27,17 +26,14 @@ const Leaving = 1
 
 // Help lists the keys and the marks.
 type Help struct {
+	wholeScreen
+
 	Keys   *[]KeyHelp
 	Scroll int
 }
 
 // Name names the pane.
 func (Help) Name() string { return "help" }
-
-// Want takes all the room there is.
-func (Help) Want(*model.Frame, int, Look) layout.Want {
-	return layout.Want{Min: 3, Ideal: 20, Max: math.MaxInt16}
-}
 
 // helpColumn is the width of one column of the help.
 const helpColumn = 39

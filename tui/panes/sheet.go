@@ -5,11 +5,20 @@ import (
 	"math"
 	"strings"
 
+	"slotop/model"
 	"slotop/themes"
 	"slotop/tui/layout"
 )
 
 // This file lays out pages of text that may be longer than the screen.
+
+// wholeScreen is a pane that stands alone.
+type wholeScreen struct{}
+
+// Want takes all the room there is.
+func (wholeScreen) Want(*model.Frame, int, Look) layout.Want {
+	return layout.Want{Min: 3, Ideal: 20, Max: math.MaxInt16}
+}
 
 // sheet collects the lines of a page.
 type sheet struct {

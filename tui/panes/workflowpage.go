@@ -1,7 +1,6 @@
 package panes
 
 import (
-	"math"
 	"strings"
 	"time"
 
@@ -13,15 +12,10 @@ import (
 
 // Workflow is one workflow, opened: what was promised, how much of it is kept,
 // and every number behind that.
-type Workflow struct{}
+type Workflow struct{ wholeScreen }
 
 // Name names the pane.
 func (Workflow) Name() string { return "workflow" }
-
-// Want takes all the room there is.
-func (Workflow) Want(*model.Frame, int, Look) layout.Want {
-	return layout.Want{Min: 3, Ideal: 20, Max: math.MaxInt16}
-}
 
 // Render draws the lines from View.Scroll on, with the charts between them or, on
 // a wide screen, beside them.
