@@ -1,6 +1,8 @@
 package panes
 
 import (
+	"slices"
+
 	"slotop/model"
 	"slotop/model/unit"
 	"slotop/themes"
@@ -41,6 +43,10 @@ func alertPage(f *model.Frame, w int, look Look) []string {
 	s.facts("times", s.times(f, a)...)
 	s.facts("", s.remarks(f, a)...)
 	s.members(f, a)
+	if i := slices.IndexFunc(f.Workflows, func(w model.WorkflowView) bool { return w.Name == string(a.Workflow) }); i >= 0 {
+		s.goodput(f.Workflows[i].Goodput)
+		s.objectives(&f.Workflows[i])
+	}
 	var own []model.AlertEvent
 	for _, e := range f.AlertLog {
 		if e.ID == a.ID {

@@ -233,11 +233,15 @@ func judged(d model.Denominator) string {
 	}
 	if c := d.Judged + d.Unmeasured.Value - d.Finished.Value - d.Failed; c >= 1 {
 		text += ", " + samples(c) + " cancelled"
-	} else if v, ok := d.Cancelled.Get(); ok && v >= 1 && !d.Excluded.OK() {
-		text += ", and of up to " + samples(v) + " cancelled" // the ends of the share differ in how many
+	} else if unsettled(d) {
+		text += " and up to " + samples(d.Cancelled.Value) + " cancelled"
 	}
 	return text
 }
+
+// unsettled reports whether it is not known how many of the cancelled count: the ends
+// of the share differ in that.
+func unsettled(d model.Denominator) bool { return d.Cancelled.Value >= 1 && !d.Excluded.OK() }
 
 // alsoHurt names the workflows beside the worst that hurt or are about to.
 func alsoHurt(f *model.Frame, look Look) part {

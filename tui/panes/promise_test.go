@@ -307,3 +307,47 @@ func TestDeliveriesAreShown(t *testing.T) {
 		t.Error("receivers where there are none")
 	}
 }
+
+// TestAlertPageNamesTheObjective: an opened alert about a workflow says which
+// objective its users miss, by how many requests, and since when it is not so.
+func TestAlertPageNamesTheObjective(t *testing.T) {
+	f := tuitest.Breach()
+	w := &f.Workflows[0]
+	f.Alerts = []model.AlertView{{
+		ID: "x", Rule: "slo-burn", Workflow: model.Text(w.Name), Severity: model.Page, State: model.AlertFiring, Text: "17 of 20 bad in 2 min",
+		Since: f.At, FiredAt: f.At, LastAt: f.At, Value: model.Of(17.04), Unit: model.Times,
+	}}
+	look := Look{View: View{Alert: "x"}}
+	page := strings.Join(strings.Fields(Alert{}.Render(f, layout.Size{W: 80, H: 40}, look)), " ")
+	has(t, page, "of "+w.Name, "now 17.0×", "goodput 0–3 % MISSED", "within 500 ms", "MISSED")
+	hasNot(t, page, "last true")
+	f.Alerts[0].LastAt = f.At.Add(-20 * time.Second)
+	page = strings.Join(strings.Fields(Alert{}.Render(f, layout.Size{W: 80, H: 40}, look)), " ")
+	has(t, page, "last true "+hms(f.Alerts[0].LastAt))
+}
+
+// TestShorter: a sentence loses whole clauses before a word is cut.
+func TestShorter(t *testing.T) {
+	for _, tt := range []struct {
+		w    int
+		want string
+	}{{60, "at least 46 of 132 bad in 2 min, 10 % allowed: burn 3.6×"}, {40, "at least 46 of 132 bad in 2 min"}, {20, "at least 46 of 132 …"}} {
+		if got := (Look{}).shorter("at least 46 of 132 bad in 2 min, 10 % allowed: burn 3.6×", tt.w); got != tt.want {
+			t.Errorf("%d: %q, want %q", tt.w, got, tt.want)
+		}
+	}
+}
+
+// TestWhatIsNotKnownOfThoseInFlight: that nothing runs is not said of requests that
+// were not heard of again, and a chart says that it guesses.
+func TestWhatIsNotKnownOfThoseInFlight(t *testing.T) {
+	f := tuitest.Calm()
+	for i := range f.Workflows {
+		f.Workflows[i].Condition = model.IsQuiet
+	}
+	f.Workflows[0].Phases = &model.Phases{Unknown: model.Of(54)}
+	got := Headline{}.Render(f, layout.Size{W: 80, H: 2}, Look{})
+	has(t, got, "no traffic", "54 requests in flight were not heard of again")
+	has(t, opens(tuitest.Breach(), 120), "best guess")
+	hasNot(t, opens(tuitest.LoadTest(), 120), "best guess")
+}

@@ -181,7 +181,11 @@ func (s *sheet) goodput(g *model.GoodputView) {
 		s.prose("", themes.Warn, string(g.Why))
 	}
 	if g.N > 0 {
-		s.facts("", append([]part{say(0, themes.Muted, "of "+samples(g.N)+" judged: "+judged(g.Of))}, k.leftOut(g.Of)...)...)
+		of := "of " + samples(g.N) + " judged: " + judged(g.Of)
+		if unsettled(g.Of) {
+			of = "of " + judged(g.Of)
+		}
+		s.facts("", append([]part{say(0, themes.Muted, of)}, k.leftOut(g.Of)...)...)
 	}
 	s.facts("", k.evidence(g)...)
 }
@@ -214,9 +218,9 @@ func (k Look) evidence(g *model.GoodputView) []part {
 		out = append(out, say(0, themes.Muted, "n "+samples(g.N)+" leaves "+k.percents(g.Sample)))
 	}
 	if e := g.Evidence; e != nil {
-		text := "as evidence " + k.percents(model.Range{Lo: e.Lo, Hi: e.Hi})
+		text := "as evidence for the service " + k.percents(model.Range{Lo: e.Lo, Hi: e.Hi})
 		if e.DesignEffect > 1 {
-			text += ": " + unit.Number(e.DesignEffect) + " that share their fate count as one"
+			text += ": " + unit.Number(e.DesignEffect) + " requests that share their fate count as one"
 		}
 		out = append(out, say(0, themes.Muted, text))
 	}
