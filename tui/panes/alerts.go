@@ -187,7 +187,11 @@ func (s *sheet) alert(f *model.Frame, a *model.AlertView, cursor bool) {
 	} else {
 		s.out = append(s.out, l.pad(1).ends(2, left, s.times(f, a)).String())
 	}
-	s.text(indent, themes.Text, a.Text)
+	if a.State == model.AlertUnknown && a.Text != "" && a.Cause != "" {
+		s.text(indent, themes.Muted, "last known: "+a.Text)
+	} else {
+		s.text(indent, themes.Text, a.Text)
+	}
 	rest := s.remarks(f, a)
 	if n := len(a.Members); n > 1 {
 		rest = append(rest, say(0, themes.Text, plural(n, "target")+": enter lists them"))

@@ -26,10 +26,14 @@ func (Headline) Name() string { return "headline" }
 func (Headline) Want(f *model.Frame, w int, look Look) layout.Want {
 	n := len(headlines(f, look))
 	if w < narrow {
-		return layout.Want{Min: 1, Ideal: min(n, 3), Max: min(n, 3)}
+		return layout.Want{Min: 1, Ideal: min(n, maxHeadlines), Max: min(n, maxHeadlines)}
 	}
-	return layout.Want{Min: min(n, 3), Ideal: max(min(n, 3), 2), Max: max(min(n, 3), 2)}
+	n = min(n, maxHeadlines)
+	return layout.Want{Min: n, Ideal: max(n, 2), Max: max(n, 2)}
 }
+
+// maxHeadlines leaves the screen to what proves them.
+const maxHeadlines = 3
 
 // Render draws the lines.
 func (Headline) Render(f *model.Frame, size layout.Size, look Look) string {

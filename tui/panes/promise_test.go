@@ -351,3 +351,22 @@ func TestWhatIsNotKnownOfThoseInFlight(t *testing.T) {
 	has(t, opens(tuitest.Breach(), 120), "best guess")
 	hasNot(t, opens(tuitest.LoadTest(), 120), "best guess")
 }
+
+// TestStripSaysWhatTheHeadlineHasNoRoomFor: a target that is down is not left out
+// because the lines above speak of a workflow.
+func TestStripSaysWhatTheHeadlineHasNoRoomFor(t *testing.T) {
+	f := tuitest.Breach()
+	down := f.Targets[0]
+	down.Name, down.State = "spare:8000", model.Down
+	f.Targets = append(f.Targets, down)
+	f.Alerts = []model.AlertView{
+		{ID: "d", Rule: "down", Severity: model.Warn, State: model.AlertFiring, Target: "spare:8000", Text: "refused: replica is not ready", Since: f.At},
+	}
+	size := layout.Size{W: 80, H: 3}
+	hasNot(t, Headline{}.Render(f, size, Look{}), "spare:8000")
+	has(t, Strip{}.Render(f, layout.Size{W: 80, H: 1}, Look{}), "spare:8000: refused: replica is not ready")
+	calm := tuitest.Calm()
+	calm.Targets, calm.Alerts = append(calm.Targets, down), f.Alerts
+	has(t, Headline{}.Render(calm, size, Look{}), "spare:8000")
+	hasNot(t, Strip{}.Render(calm, layout.Size{W: 80, H: 1}, Look{}), "spare:8000")
+}

@@ -1,6 +1,7 @@
 package panes
 
 import (
+	"math"
 	"time"
 
 	"slotop/model"
@@ -169,8 +170,9 @@ var stageFigures = [...]figure{
 	},
 }
 
-// against is how a figure changed since the stage before: ×1.5, -5 pt, ≈ where the
-// two may be the same, "" where one of them is not known.
+// against is how a figure changed since the stage before: ×1.5, -5 pt, with ~ where
+// buckets leave open by how much, ≈ where the two may be the same, "" where one of
+// them is not known.
 func (c figure) against(now, before *model.StageWorkflow, look Look) string {
 	a, b := c.value(before), c.value(now)
 	wide := a.lo != a.hi || b.lo != b.hi
@@ -181,15 +183,35 @@ func (c figure) against(now, before *model.StageWorkflow, look Look) string {
 		return look.pick("≈", "~")
 	case c.share:
 		by := 100 * (b.v.Value - a.v.Value)
+		sign, text := "", unit.Number(by)
 		if by >= 0 {
-			return "+" + unit.Number(by) + " pt"
+			sign = "+"
 		}
-		return unit.Number(by) + " pt"
+		if a.hi.Value-a.lo.Value > point || b.hi.Value-b.lo.Value > point {
+			sign, text = "~"+sign, unit.Integer(math.Round(by))
+		}
+		return sign + text + " pt"
 	case a.v.Value <= 0:
 		return ""
+	case a.loose() || b.loose():
+		return "~" + look.pick("×", "x") + roughly(b.v.Value/a.v.Value)
 	default:
 		return look.pick("×", "x") + unit.Number(b.v.Value/a.v.Value)
 	}
+}
+
+// point is the width up to which a share reads as one number.
+const point = 0.01
+
+// loose reports whether a number reads as a guess: its bracket is no narrow one.
+func (r ranged) loose() bool { return r.hi.Value > r.lo.Value*narrowBracket }
+
+// roughly is a factor between numbers that are known by their buckets: in two digits.
+func roughly(v float64) string {
+	if v >= 10 {
+		return unit.Integer(math.Round(v))
+	}
+	return unit.Rate(v)
 }
 
 // stageRow is a row of the table: a stage, or how it differs from the one before.

@@ -36,6 +36,9 @@ func TestStageChange(t *testing.T) {
 	share := func(v float64) *model.GoodputView {
 		return &model.GoodputView{Share: model.Share{Lo: model.Of(v), Hi: model.Of(v), Point: model.Of(v)}}
 	}
+	between := func(lo, hi float64) *model.GoodputView {
+		return &model.GoodputView{Share: model.Share{Lo: model.Of(lo), Hi: model.Of(hi), Point: model.Of((lo + hi) / 2)}}
+	}
 	for _, tc := range []struct {
 		title       string
 		now, before model.StageWorkflow
@@ -44,10 +47,13 @@ func TestStageChange(t *testing.T) {
 		{"REQ/S", model.StageWorkflow{PerSecond: model.Of(12)}, model.StageWorkflow{PerSecond: model.Of(8)}, "×1.5"},
 		{"REQ/S", model.StageWorkflow{PerSecond: model.Of(12)}, model.StageWorkflow{PerSecond: model.Of(0)}, ""},
 		{"REQ/S", model.StageWorkflow{PerSecond: model.Of(12)}, model.StageWorkflow{}, ""},
-		{"TTFT p95", model.StageWorkflow{TTFT: dist(2, 1.5, 2.5)}, model.StageWorkflow{TTFT: dist(1, 0.9, 1.1)}, "×2"},
+		{"TTFT p95", model.StageWorkflow{TTFT: dist(2, 1.5, 2.5)}, model.StageWorkflow{TTFT: dist(1, 0.9, 1.1)}, "~×2.0"},
+		{"TTFT p95", model.StageWorkflow{TTFT: dist(4, 2.5, 5)}, model.StageWorkflow{TTFT: dist(0.093, 0.075, 0.1)}, "~×43"},
+		{"TTFT p95", model.StageWorkflow{TTFT: dist(2, 2, 2.1)}, model.StageWorkflow{TTFT: dist(1, 0.95, 1.05)}, "×2"},
 		{"TTFT p95", model.StageWorkflow{TTFT: dist(2, 1, 2.5)}, model.StageWorkflow{TTFT: dist(1.3, 1, 2.5)}, "≈"},
 		{"TTFT p95", model.StageWorkflow{TTFT: open}, model.StageWorkflow{TTFT: dist(1.3, 1, 2.5)}, ""},
 		{"GOODPUT", model.StageWorkflow{Goodput: share(0.93)}, model.StageWorkflow{Goodput: share(0.98)}, "-5 pt"},
+		{"GOODPUT", model.StageWorkflow{Goodput: between(0, 0.11)}, model.StageWorkflow{Goodput: between(0.66, 0.83)}, "~-69 pt"},
 		{"GOODPUT", model.StageWorkflow{Goodput: share(0.985)}, model.StageWorkflow{Goodput: share(0.98)}, "+0.5 pt"},
 	} {
 		for _, c := range stageFigures {

@@ -109,7 +109,7 @@ func told(f *model.Frame, a *model.AlertView) bool {
 	if len(names) == 0 && a.Target != "" {
 		names = []string{string(a.Target)}
 	}
-	if len(names) == 0 || a.Workflow != "" {
+	if len(names) == 0 || a.Workflow != "" || len(first(f, Look{})) >= maxHeadlines {
 		return false
 	}
 	for i := range f.Targets {
