@@ -220,6 +220,7 @@ func TestAnswersThatAreNoPage(t *testing.T) {
 		{"no content", status(http.StatusNoContent, ""), model.NotMetrics, []string{"204"}},
 		{"TensorRT-LLM", reply(`[{"cpuMemUsage":0,"iterLatencyMS":23.1}]`), model.NotMetrics, []string{"TensorRT-LLM", "/prometheus/metrics"}},
 		{"TensorRT-LLM, idle", reply(`[]`), model.NotMetrics, []string{"TensorRT-LLM", "return_perf_metrics"}},
+		{"reports of requests", status(http.StatusOK, `{"v":1,"id":"r-1","phase":"queued","queued_at":"2026-08-01T12:00:00.010Z"}`), model.NotMetrics, []string{"reports of single requests", "write events: before a file"}},
 		{"llama.cpp", status(http.StatusNotImplemented, `{"error":{"code":501,"message":"This server does not support metrics endpoint. Start it with `+"`--metrics`"+`","type":"not_supported_error"}}`), model.NotFound, []string{"501", "llama.cpp", "--metrics"}},
 		{"loading", status(http.StatusServiceUnavailable, `{"error":{"message":"Loading model"}}`), model.Timeout, []string{"answers 503 at /metrics: loading or overloaded: ", "Loading model"}},
 		{"too many", status(http.StatusTooManyRequests, ""), model.Timeout, []string{"answers 429", "overloaded"}},

@@ -65,6 +65,7 @@ var hints = []hint{
 	{needle: `"iterLatencyMS"`, drains: true, text: "TensorRT-LLM's iteration statistics, a queue that reading empties: " + trtllmPage},
 	{needle: "Ollama is running", text: "Ollama exports no metrics page"},
 	{needle: "HTTP request to an HTTPS server", text: "the server speaks TLS: write https://"},
+	{needle: `"queued_at"`, text: "it looks like reports of single requests: write events: before a file, events+ before http://"},
 	{needle: "plain HTTP request was sent to HTTPS port", text: "the server speaks TLS: write https://"},
 }
 

@@ -112,7 +112,7 @@ func TestCheckTapes(t *testing.T) {
 	headless(t, "check", "--workflow", "chat", "--min-requests", "1000000", quiet).
 		concludes(t, exitUntold, "requests judged, fewer than the 1000000 asked for")
 	headless(t, "check", "--workflow", "caht", quiet).
-		concludes(t, exitUntold, "no workflow of that name was seen, but ")
+		concludes(t, exitUntold, "no workflow of that name was seen; there are ")
 	headless(t, "check", "--slo", "serach:ttft=1s", quiet).
 		concludes(t, exitUntold, "could not tell: serach: no request of it was seen")
 }

@@ -15,11 +15,21 @@ func (p *page) alerts(alerts []model.AlertView) {
 	}
 	p.line("")
 	for i := range alerts {
-		p.alert(&alerts[i])
+		p.alert(&alerts[i], causeOf(&alerts[i], alerts))
 	}
 }
 
-func (p *page) alert(a *model.AlertView) {
+// causeOf names the alert that explains another: which rule, of whom.
+func causeOf(a *model.AlertView, alerts []model.AlertView) string {
+	for i := range alerts {
+		if c := &alerts[i]; a.Cause != "" && c.ID == model.AlertID(a.Cause) {
+			return strings.TrimSpace(c.Rule + " " + string(c.Workflow) + string(c.Target))
+		}
+	}
+	return string(a.Cause)
+}
+
+func (p *page) alert(a *model.AlertView, cause string) {
 	pieces := []string{strings.Join(p.words(string(a.Severity), string(a.State), a.Rule, string(a.Workflow), string(a.Target)), " ")}
 	if !a.Since.IsZero() {
 		pieces = append(pieces, "since "+p.zoned(a.Since)+" ("+unit.Duration(p.at.Sub(a.Since).Seconds())+" ago)")
@@ -39,10 +49,14 @@ func (p *page) alert(a *model.AlertView) {
 	if len(a.Members) > 0 {
 		pieces = append(pieces, counted(len(a.Members), "target"))
 	}
-	if a.Cause != "" {
-		pieces = append(pieces, "because of "+p.safe(string(a.Cause)))
+	if cause != "" {
+		pieces = append(pieces, "because of "+p.safe(cause))
 	}
-	p.sentence("ALERT   ", strings.Join(pieces, ", ")+": "+p.safe(a.Text))
+	text := strings.Join(pieces, ", ")
+	if a.Text != "" {
+		text += ": " + p.safe(a.Text)
+	}
+	p.sentence("ALERT   ", text)
 }
 
 // words are the texts that are not empty, safe to print.

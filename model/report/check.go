@@ -220,7 +220,7 @@ func sentence(rows []*CheckRow) string {
 func (c *Check) nothing() string {
 	switch targets := c.frame.Targets; {
 	case anyAnswer(targets) && len(c.frame.Workflows) > 0:
-		return "no workflow of that name was seen, but " + names(c.frame.Workflows)
+		return "no workflow of that name was seen; there are " + names(c.frame.Workflows)
 	case anyAnswer(targets):
 		return "no target has named a model or reported a request"
 	default:

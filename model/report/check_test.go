@@ -94,7 +94,7 @@ func TestJudge(t *testing.T) {
 		{"nothing exported, whatever the number", gated(), CheckOptions{Only: only("legacy"), MinRequests: 100}, CheckUntold, "could not tell: legacy: goodput cannot be computed: no finish counts"},
 		{"expected and not there", gated(), CheckOptions{Only: only("chat", "search"), Expected: []string{"search", "chat", "search"}}, CheckUntold, "could not tell: search: no request of it was seen"},
 		{"expected, not asked for", gated(), CheckOptions{Only: only("chat"), Expected: []string{"search"}}, CheckMet, "met: chat"},
-		{"no such name", gated(), CheckOptions{Only: only("caht")}, CheckUntold, "could not tell: no workflow of that name was seen, but chat, summarize|<b>, rag, batch, legacy, 1 more"},
+		{"no such name", gated(), CheckOptions{Only: only("caht")}, CheckUntold, "could not tell: no workflow of that name was seen; there are chat, summarize|<b>, rag, batch, legacy, 1 more"},
 		{"one poll", first, CheckOptions{Only: only("chat")}, CheckUntold, "could not tell: chat: its goodput is not known: rates need a second poll"},
 		{"at most", atMost, CheckOptions{Only: only("chat")}, CheckMissed, "missed: chat: goodput at most 60.0 % of 240 requests, promised 95 %; 12 failed"},
 		{"half its targets", half, CheckOptions{Only: only("chat")}, CheckUntold, "could not tell: chat: only 1 of its 2 targets answered to the end"},

@@ -124,7 +124,7 @@ func TestTextSaysTheWords(t *testing.T) {
 		}},
 		{loadTest(), []string{
 			"failed 429 rate_limited: 9 of 46, 19.6 %", "at least 915 output tokens (2 of 5 unknown, n 3)", "generator behind by 900 ms",
-			"since 03:09:00 UTC (5 min 00 s ago), 2 times, acknowledged: burn 400", "no new data, 3 targets", "because of b",
+			"since 03:09:00 UTC (5 min 00 s ago), 2 times, acknowledged: burn 400", "no new data, 3 targets", "because of target down",
 			"TTFT 500 ms for 99.9 %: missed, 75.0 % within it", "nearest bucket edges 10 ms and 25 ms", "1st answer p50 1.2 s",
 			"45 judged, 36 finished, 9 failed, 1 cancelled, 1 of them not counted", "budget spent, 18 bad of 4 allowed", "18 of 45 bad in 5 min",
 			"queued 1, preparing context 0", "needs 1 h 07 min, requests to go 1200, done 0.3/s", "cannot evaluate wait too long checkout: no target exports",
