@@ -317,6 +317,7 @@ type WorkflowView struct {
 	Response          *Dist           `json:"response"`     // E2E from a load generator's schedule; null without one
 	Phases            *Phases         `json:"phases"`       // null where nobody tells phases
 	Load              *LoadView       `json:"load"`         // null without a load generator's schedule
+	Reported          []ReportedView  `json:"reported"`     // latencies that a gateway sums up itself
 	Promised          Promise         `json:"promised"`
 	Goodput           *GoodputView    `json:"goodput"`
 	Budget            *BudgetView     `json:"budget"`
@@ -363,6 +364,16 @@ func (w *WorkflowView) Latency(m Metric) *Dist {
 	default:
 		return nil
 	}
+}
+
+// ReportedView is a latency as its reporter sums it up, over a window of its own.
+// It is shown as it is, and merged and compared with nothing.
+type ReportedView struct {
+	Target    string       `json:"target"`
+	Signal    Signal       `json:"signal"`
+	WindowS   Reading      `json:"window_s"`
+	Count     Reading      `json:"count"`
+	Quantiles []QuantileAt `json:"quantiles"` // ascending
 }
 
 // WorstReplica is one target's own latency: TTFT, or E2E where there is none.

@@ -162,6 +162,7 @@ func (f *Fleet) onBatch(at model.Instant, b *model.Batch) {
 	if t.take(at, b, f) {
 		f.mark(t, model.Event{At: at, Kind: "restart", Target: t.spec.Name})
 	}
+	t.keepReported(b.Reported)
 	f.onRequests(at, t, b)
 }
 
@@ -240,6 +241,7 @@ func (f *Fleet) frame(at model.Instant) *model.Frame {
 		t.settle(at, f.every)
 		t.measure(f.window)
 		t.join(at.Mono)
+		t.reportedTo(f)
 		fr.Targets = append(fr.Targets, t.see())
 		fr.Simulated = fr.Simulated || t.spec.Simulated
 	}

@@ -53,12 +53,13 @@ type target struct {
 	turns      turns
 	epoch      string
 
-	follows *requests.Tracker // of requests reported one by one; nil where none came
-	reports []*workflow       // that it reported requests of
-	flight  model.Phases      // where those requests stand
-	users   users
-	marked  []float64 // every counter at the last mark; nil without one
-	busyAt1 bool      // requests ran already when it was first read
+	reported []model.Reported  // by itself, on its newest page
+	follows  *requests.Tracker // of requests reported one by one; nil where none came
+	reports  []*workflow       // that it reported requests of
+	flight   model.Phases      // where those requests stand
+	users    users
+	marked   []float64 // every counter at the last mark; nil without one
+	busyAt1  bool      // requests ran already when it was first read
 
 	flows   map[*workflow]*tally // this target's part of each workflow, nil of none
 	sum     *tally               // of the target, where it has several parts

@@ -22,8 +22,9 @@ type workflow struct {
 	targets []*target
 	fresh   int
 
-	carried   int           // targets that report requests of it
-	reporting int           // fresh ones of them
+	carried   int // targets that report requests of it
+	reporting int // fresh ones of them
+	reported  []model.ReportedView
 	job       model.Instant // when the deadline's job began; zero without one
 	now       model.Instant
 	steady    steady
@@ -45,6 +46,7 @@ func (w *workflow) begin() {
 	w.engines.begin()
 	w.edge.begin()
 	w.targets, w.fresh, w.carried, w.reporting = w.targets[:0], 0, 0, 0
+	w.reported = nil
 }
 
 // join adds a target's share.
@@ -111,6 +113,7 @@ func (w *workflow) see(at model.Instant, f *Fleet) model.WorkflowView {
 	v.Missing = missing(ty, back)
 	span := w.span(ty, f.window, f.every)
 	v.Notes = w.notes(ty, span.Began)
+	v.Reported = append([]model.ReportedView{}, w.reported...)
 	w.front().counted = span
 	if w.byRequests(at.Mono) {
 		span = w.seeReports(&v, f)
@@ -292,6 +295,9 @@ func (w *workflow) notes(ty *tally, began *slo.Term) []string {
 	}
 	if n := ttftLeavesOut(ty, began); n != "" {
 		out = append(out, n)
+	}
+	for i := range w.reported {
+		out = append(out, saysItself(&w.reported[i]))
 	}
 	return out
 }
