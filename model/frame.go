@@ -155,6 +155,9 @@ const (
 	FromEvents Basis = "events"
 )
 
+// MarshalJSON writes null where nothing is covered yet.
+func (b Basis) MarshalJSON() ([]byte, error) { return Text(b).MarshalJSON() }
+
 // Dist is a latency distribution in seconds. N = 0 means that the signal is
 // exported and saw no event; a nil *Dist means that it is not known at all.
 type Dist struct {

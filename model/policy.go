@@ -89,6 +89,9 @@ const (
 	ReaderProgram Reader = "program"
 )
 
+// MarshalJSON writes null for a reader that nobody named.
+func (r Reader) MarshalJSON() ([]byte, error) { return Text(r).MarshalJSON() }
+
 // WorkflowSpec is one workflow as promised.
 type WorkflowSpec struct {
 	Name string `json:"name"` // may be a glob where Match is empty

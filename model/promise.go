@@ -97,7 +97,7 @@ type BudgetView struct {
 	Allowed     Reading `json:"allowed"`    // bad requests allowed among those seen
 	Bad         Reading `json:"bad"`
 	ExhaustedIn Reading `json:"exhausted_in_s"` // at the present burn
-	Text        string  `json:"text"`           // "3 of 7 bad in 5 min" where traffic is too low for rates
+	Text        Text    `json:"text"`           // "3 of 7 bad in 5 min" where traffic is too low for rates
 }
 
 // DeadlineView is a job of a workflow that must be done by a time.

@@ -21,12 +21,15 @@ func (b *Book) Alerts(at model.Instant) []model.AlertView {
 	return views
 }
 
+// untold is the sentence of an alert of which nobody has said anything yet.
+const untold = "nothing can be told"
+
 func (r *row) view() model.AlertView {
 	s, says := &r.status, r.says()
 	v := model.AlertView{
 		ID: r.id, Rule: r.rule, Severity: r.by.Severity,
 		Workflow: model.Text(r.workflow), Target: model.Text(r.target),
-		State: s.State, Text: says.text,
+		State: s.State, Text: cmp.Or(says.text, untold),
 		Since: s.Since, FiredAt: s.FiredAt, LastAt: s.LastAt, ResolvedAt: s.ResolvedAt,
 		Value: s.Value, Peak: s.Peak, Times: s.Times,
 		Stale: s.Stale, Acknowledged: r.acked, Cause: model.Text(r.cause),

@@ -80,7 +80,7 @@ func (w *workflow) budget(l *ledger, spec *model.WorkflowSpec, s slo.Span, now, 
 	}
 	v.ExhaustedIn = b.ExhaustedIn(v.Burn.M5)
 	if likely := likelyNow(l, s.Exact, burnMain); likely.N < slo.Few {
-		v.Text = likely.In(burnMain)
+		v.Text = model.Text(likely.In(burnMain))
 	}
 	return v
 }

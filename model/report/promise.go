@@ -170,7 +170,7 @@ func (p *page) budget(b *model.BudgetView) {
 	if v, ok := b.ExhaustedIn.Get(); ok && !gone && v <= b.PeriodS { // what is older leaves the period
 		until = "gone in " + unit.Duration(v)
 	}
-	p.flow("  budget    ", ", ", left, spent, seen, burn, until, p.safe(b.Text))
+	p.flow("  budget    ", ", ", left, spent, seen, burn, until, p.safe(string(b.Text)))
 }
 
 // times is a burn rate, or the word for why there is none.

@@ -57,7 +57,7 @@ func budgetColumns(longest, w int) []column[*model.WorkflowView] {
 		{title: "BAD", min: 4, drop: 8, draw: func(r *model.WorkflowView, w int, k Look) cell { return k.count(r.Budget.Bad, w) }},
 		{title: "ALLOWED", min: 7, drop: 8, draw: func(r *model.WorkflowView, w int, k Look) cell { return k.count(r.Budget.Allowed, w) }},
 		{title: "", min: 22, drop: 9, left: true, draw: func(r *model.WorkflowView, w int, k Look) cell {
-			return cell{themes.Text, k.sentence(r.Budget.Text, w)}
+			return cell{themes.Text, k.sentence(string(r.Budget.Text), w)}
 		}},
 	})
 }

@@ -296,6 +296,6 @@ func (s *sheet) budget(w *model.WorkflowView) {
 	}
 	s.facts("budget", left...)
 	if b.Text != "" {
-		s.prose("", themes.Text, b.Text)
+		s.prose("", themes.Text, string(b.Text))
 	}
 }
