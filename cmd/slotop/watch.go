@@ -76,7 +76,7 @@ const stdinEvents = "events:-"
 // meant adds to an error the command that was perhaps meant: what is none is
 // taken for a target.
 func (a *app) meant(args []string, err error) error {
-	if len(args) == 0 {
+	if wrong := (*sources.UsageError)(nil); len(args) == 0 || !errors.As(err, &wrong) {
 		return err
 	}
 	if near := spell.Nearest(args[0], a.commands); near != "" {
@@ -126,7 +126,7 @@ func (a *app) play(ctx context.Context, s settings, open func() (io.ReadCloser, 
 func survey(open func() (io.ReadCloser, error)) (tape.Index, error) {
 	f, err := open()
 	if err != nil {
-		return tape.Index{}, fmt.Errorf("open the tape: %w", err)
+		return tape.Index{}, err
 	}
 	defer func() { _ = f.Close() }()
 	return tape.Scan(f)
