@@ -19,7 +19,7 @@ type fileWorkflow struct {
 	SLO       promise     `yaml:"slo"`
 	Preset    presetName  `yaml:"preset"` // for what slo does not say
 	Reader    readerWord  `yaml:"reader"`
-	Truncated badWord     `yaml:"truncated"` // an answer cut at its limit
+	Truncated badWord     `yaml:"truncated"` // an answer cut at its output limit
 	OneToken  badWord     `yaml:"one_token"` // an answer of one token, which has no TPOT
 }
 

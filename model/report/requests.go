@@ -28,7 +28,7 @@ func (p *page) ends(r *model.Requests) {
 		p.flow(list.label, ", ", pieces...)
 	}
 	if some(r.OutputLimit) || some(r.Retries) {
-		p.flow("  also      ", ", ", "cut at the limit "+count(r.OutputLimit), "retries "+count(r.Retries))
+		p.flow("  also      ", ", ", "cut at the output limit "+count(r.OutputLimit), "retries "+count(r.Retries))
 	}
 }
 

@@ -41,7 +41,7 @@ func hasNot(t *testing.T, text string, words ...string) {
 func TestWorkflowPage(t *testing.T) {
 	for _, w := range []int{40, 80, 120, 200} {
 		has(t, opens(tuitest.LoadTest(), w),
-			"95 % of requests within all of", "TTFT 1 s", "first answer 4 s", "TPOT 50 ms", "as configured", "over 1 d", "an answer cut at its limit is bad",
+			"95 % of requests within all of", "TTFT 1 s", "first answer 4 s", "TPOT 50 ms", "as configured", "over 1 d", "an answer cut at its output limit is bad",
 			"91.8 % MISSED", "4.6 good requests/s", "of 313 judged: 300 finished, 11 failed, 2 cancelled", "2 cancelled not counted",
 			"judged one by one", "n 313 leaves 88–95 %", "by user, best attempt 94.1 %",
 			"within 1 s", "93.0 % of 300 met", "99.0 % of 300 met", "burn", "1.6×", "21 % left", "gone in 3 h 09 min at this burn",

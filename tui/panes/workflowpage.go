@@ -151,7 +151,7 @@ func (s *sheet) kept(w *model.WorkflowView) {
 		promise = append(promise, say(0, themes.Muted, "read by a "+string(p.Reader)))
 	}
 	if p.TruncatedBad {
-		promise = append(promise, say(0, themes.Muted, "an answer cut at its limit is bad"))
+		promise = append(promise, say(0, themes.Muted, "an answer cut at its output limit is bad"))
 	}
 	s.facts("promise", promise...)
 	s.goodput(w.Goodput)
