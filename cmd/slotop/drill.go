@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"os"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -23,6 +22,7 @@ type drill struct {
 	tea.Model
 	place string
 	ticks int
+	up    chan struct{} // closed when the screen has lived for drillAfter ticks
 }
 
 func panicDrill(place string) { panic("drill in " + place) }
@@ -35,16 +35,17 @@ func drilled(m tea.Model, beside func(context.Context)) (tea.Model, func(context
 	case "":
 		return m, beside
 	case "collector":
-		return m, func(ctx context.Context) {
+		d := &drill{Model: m, place: place, up: make(chan struct{})}
+		return d, func(ctx context.Context) {
 			go beside(ctx)
 			select {
 			case <-ctx.Done():
-			case <-time.After(drillAfter * frameGap):
+			case <-d.up:
 				panicDrill(place)
 			}
 		}
 	}
-	return &drill{Model: m, place: place}, beside
+	return &drill{Model: m, place: place, up: make(chan struct{})}, beside
 }
 
 // Update implements tea.Model.
@@ -52,7 +53,9 @@ func (d *drill) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	m, cmd := d.Model.Update(msg)
 	d.Model = m
 	if _, ok := msg.(tui.TickMsg); ok {
-		d.ticks++
+		if d.ticks++; d.ticks == drillAfter {
+			close(d.up)
+		}
 	}
 	if d.ticks < drillAfter {
 		return d, cmd
