@@ -23,6 +23,7 @@ type reported struct {
 	times       [len(slo.Counts{}.Terms)]sketch.Sketch // by model.Metrics, of requests that were answered
 	response    sketch.Sketch                          // from a load generator's schedule
 	output      model.Known
+	untold      float64 // answers of which it is not known how many tokens they had
 	prompts     prompts
 	answers     float64 // requests that said when the answer proper began
 	retries     float64
@@ -183,6 +184,9 @@ func (s *reported) usage(q *model.Request) {
 	}
 	if !q.OutputTokens.OK() {
 		s.output.Unknown++
+		if q.Outcome != model.RequestCancelled {
+			s.untold++
+		}
 		return
 	}
 	s.output.N++
@@ -199,6 +203,7 @@ func (s *reported) merge(o *reported) {
 	s.output.Sum += o.output.Sum
 	s.output.N += o.output.N
 	s.output.Unknown += o.output.Unknown
+	s.untold += o.untold
 	s.prompts.merge(o.prompts)
 	s.answers += o.answers
 	s.retries += o.retries

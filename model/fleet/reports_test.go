@@ -296,6 +296,28 @@ func TestReportsSayWhatTheyCover(t *testing.T) {
 	near(t, "rate", workflowNamed(t, f, "chat").Requests.PerSecond, 2./64)
 }
 
+// Good requests whose tokens nobody told had some: what is known is the least.
+func TestGoodTokensAreAtLeastWhatIsKnown(t *testing.T) {
+	b := promised(t, time.Second, chatPolicy(0.9, ttftHalf), "a")
+	b.report()
+	b.tick()
+	b.pass(10 * time.Second)
+	left := b.done("left", 0.2, 1, 20)
+	left.Outcome, left.Reason, left.OutputTokens = model.RequestCancelled, "user", model.Reading{}
+	b.report(b.done("known", 0.2, 2.2, 100), left)
+	g := workflowNamed(t, b.tick(), "chat").Goodput
+	near(t, "at least", g.OutputPerSecond.Lo, 10)
+	near(t, "at most: who left counts for none", g.OutputPerSecond.Hi, 10)
+	untold := b.done("untold", 0.2, 2.2, 0)
+	untold.OutputTokens = model.Reading{}
+	b.report(untold)
+	g = workflowNamed(t, b.tick(), "chat").Goodput
+	near(t, "at least", g.OutputPerSecond.Lo, 10)
+	if g.OutputPerSecond.Hi.OK() {
+		t.Errorf("at most %v tokens a second, and one answer did not say", g.OutputPerSecond.Hi.Value)
+	}
+}
+
 // The denominator adds up, with requests of which something was not measured.
 func TestDenominatorAddsUp(t *testing.T) {
 	b := promised(t, time.Second, chatPolicy(0.9, ttftHalf, tpot50), "a")

@@ -31,6 +31,7 @@ func (w *workflow) seeReports(v *model.WorkflowView, f *Fleet) slo.Span {
 	phases := w.events.flight.Complete()
 	v.Phases = &phases
 	span := exactly(sum.counts)
+	span.Untold = sum.untold > 0
 	span.ElapsedS = elapsed.Seconds()
 	return span
 }

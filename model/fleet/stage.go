@@ -134,6 +134,7 @@ func (w *workflow) stageView(ty *tally, from model.Instant, every time.Duration)
 	if w.byRequests(w.now.Mono) && w.events.stage != nil {
 		s := w.events.stage
 		span = exactly(s.counts)
+		span.Untold = s.untold > 0
 		v.Finished = model.Of(s.counts.Finished)
 		if !v.OutputPerSecond.OK() {
 			v.OutputPerSecond = perSecond(s.output.Sum, elapsed)

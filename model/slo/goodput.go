@@ -79,6 +79,9 @@ func (s *Span) exact(v *model.GoodputView) {
 	if unknown > 0 {
 		v.OutputPerSecond.Hi = s.perSecond(0, s.Output).Hi
 	}
+	if s.Untold {
+		v.OutputPerSecond.Hi = model.Reading{}
+	}
 	settle(v, interval{s.Good, s.Good, s.Good})
 }
 

@@ -37,6 +37,9 @@ type Span struct {
 	Flows bool
 
 	Unaccounted model.Reading
+	// Untold: of some answers it is not known how many tokens they had, so that the
+	// tokens of good requests are at least what is known.
+	Untold bool
 	// Lengths is the output length of the finished, for tokens of good requests.
 	Lengths *hist.Hist
 }
