@@ -187,7 +187,7 @@ func (s *sheet) alert(f *model.Frame, a *model.AlertView, cursor bool) {
 	} else {
 		s.out = append(s.out, l.pad(1).ends(2, left, s.times(f, a)).String())
 	}
-	if a.State == model.AlertUnknown && a.Text != "" && a.Cause != "" {
+	if a.State == model.AlertUnknown && !a.LastAt.IsZero() {
 		s.text(indent, themes.Muted, "last known: "+a.Text)
 	} else {
 		s.text(indent, themes.Text, a.Text)
