@@ -53,7 +53,7 @@ func (a *app) alerting(s settings, opened []sources.Opened) (*alerting, error) {
 	}
 	sender, err := notify.New(conf, opt)
 	if err != nil {
-		return nil, usageError(err)
+		return nil, usageError(s.file.Alerts.placed(conf, err))
 	}
 	al.sender = sender
 	return al, nil

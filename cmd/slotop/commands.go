@@ -78,7 +78,7 @@ func targetHelp() string {
 
 func (a *app) pollFlags(c *cobra.Command) {
 	c.Flags().Var(span(&a.flags.every, minEvery, maxEvery), "every", "poll interval (default: 1s, longer for many targets; 10s between saved pages)")
-	c.Flags().Var(span(&a.flags.timeout, 10*time.Millisecond, maxEvery), "timeout", "time-out of one poll (default: the interval, 1s to 5s)")
+	c.Flags().Var(span(&a.flags.timeout, minTimeout, maxEvery), "timeout", "time-out of one poll (default: the interval, 1s to 5s)")
 	c.Flags().Var(span(&a.flags.window, fleet.MinWindow, fleet.MaxWindow), "window", "span of every rate and percentile (default 60s)")
 }
 
@@ -235,7 +235,7 @@ func (a *app) finish(err error) int {
 	case errors.As(err, &usage):
 		code = exitUsage
 	}
-	if msg := err.Error(); msg != "" {
+	if msg := a.veil.over(err.Error(), shortValue); msg != "" {
 		for line := range strings.Lines(msg) {
 			fmt.Fprintf(a.err, "slotop: %s\n", strings.TrimRight(line, "\n"))
 		}
@@ -261,6 +261,7 @@ func (a *app) settings() (settings, error) {
 	if err != nil {
 		return settings{}, usageError(err)
 	}
+	a.veil = file.veil
 	dialects, err := loadDialects()
 	if err != nil {
 		return settings{}, usageError(err)
@@ -283,8 +284,12 @@ func (a *app) settings() (settings, error) {
 	return s, nil
 }
 
-// minEvery keeps slotop from being the load it measures.
-const minEvery = 200 * time.Millisecond
+// minEvery keeps slotop from being the load it measures. No server answers within
+// less than minTimeout.
+const (
+	minEvery   = 200 * time.Millisecond
+	minTimeout = 10 * time.Millisecond
+)
 
 // Nobody polls less than once an hour, or plays more than a month at once.
 const (

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/adrg/xdg"
@@ -31,6 +33,7 @@ type fileConfig struct {
 	Alerts    fileAlerts               `yaml:"alerts"`
 
 	themeAt string // where the theme is named, for messages
+	veil    veil   // over what came from the environment
 }
 
 // fileTarget is one row of targets.
@@ -38,6 +41,8 @@ type fileTarget struct {
 	Address string                   `yaml:"address"`
 	Name    string                   `yaml:"name"`
 	HTTP    *config.HTTPClientConfig `yaml:"http"` // instead of the one for every target
+
+	at string // where its address is, for messages
 }
 
 // configDir is where the configuration, the user's dialects and themes live.
@@ -77,7 +82,7 @@ func parseConfig(path string, text []byte) (fileConfig, error) {
 	at := placer{path: path}
 	var documents []yaml.Node
 	if err := yaml.Load(text, &documents, yaml.WithAllDocuments()); err != nil {
-		return c, at.place(err)
+		return c, at.wrong(err)
 	}
 	switch len(documents) {
 	case 0:
@@ -88,21 +93,28 @@ func parseConfig(path string, text []byte) (fileConfig, error) {
 	}
 	root := &documents[0]
 	at.note(root, false)
+	if err := at.crowded(root); err != nil {
+		return c, err
+	}
 	if err := at.fill(root); err != nil {
 		return c, err
 	}
 	if err := root.Load(&c, yaml.WithKnownFields()); err != nil {
-		return c, at.place(err)
+		return c, at.wrong(err)
 	}
 	if n := child(root, "theme"); n != nil {
-		c.themeAt = fmt.Sprintf("%s:%d:%d: ", path, n.Line, n.Column)
+		c.themeAt = at.of(n)
 	}
+	c.veil = at.veil
 	c.setDirectory(filepath.Dir(path))
+	alerts := child(root, "alerts")
 	return c, errors.Join(
+		at.emptyRows(child(root, "targets")), at.emptyRows(child(root, "workflows")),
+		at.emptyRows(child(alerts, "rules")), at.emptyRows(child(alerts, "send")),
 		c.checkSpans(&at, root),
 		c.checkTargets(&at, child(root, "targets")),
 		c.checkWorkflows(&at, child(root, "workflows")),
-		c.Alerts.check(&at, child(root, "alerts")),
+		c.Alerts.check(&at, alerts),
 	)
 }
 
@@ -128,6 +140,7 @@ func (c *fileConfig) checkSpans(at *placer, root *yaml.Node) error {
 		least, most time.Duration
 	}{
 		{"every", c.Every, minEvery, maxEvery},
+		{"timeout", c.Timeout, minTimeout, maxEvery},
 		{"window", c.Window, fleet.MinWindow, fleet.MaxWindow},
 	} {
 		if v := time.Duration(d.v); v != 0 && (v < d.least || v > d.most) {
@@ -138,24 +151,41 @@ func (c *fileConfig) checkSpans(at *placer, root *yaml.Node) error {
 }
 
 func (c *fileConfig) checkTargets(at *placer, list *yaml.Node) error {
-	for i, t := range c.Targets {
-		if t.Address == "" {
-			return at.at(list.Content[i], "target %d has no address: write address: host:port", i+1)
+	return at.each(list, func(i int, n *yaml.Node) error {
+		t := &c.Targets[i]
+		if t.at = at.of(cmp.Or(child(n, "address"), n)); t.Address == "" {
+			return at.at(n, "target %d has no address: write address: host:port", i+1)
+		}
+		return nil
+	})
+}
+
+// maxKeys bounds the keys of one section: that of labels may have a few dozen, and
+// more cost the decoder time by their square.
+const maxKeys = 1000
+
+// crowded says that a section has more keys than any has.
+func (p *placer) crowded(n *yaml.Node) error {
+	if n.Kind == yaml.MappingNode && len(n.Content) > 2*maxKeys {
+		return p.at(n, "a section of %d keys: none has more than %d", len(n.Content)/2, maxKeys)
+	}
+	for _, c := range n.Content {
+		if err := p.crowded(c); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// child is the value of a key of a document or a section, nil where there is
-// none.
+// child is the value of a key of a document or a section, its own before one that
+// is merged into it; nil where there is none.
 func child(n *yaml.Node, key string) *yaml.Node {
+	n = target(n)
 	switch {
 	case n == nil:
 		return nil
 	case n.Kind == yaml.DocumentNode:
 		return child(n.Content[0], key)
-	case n.Kind == yaml.AliasNode:
-		return child(n.Alias, key)
 	case n.Kind != yaml.MappingNode:
 		return nil
 	}
@@ -164,16 +194,55 @@ func child(n *yaml.Node, key string) *yaml.Node {
 			return n.Content[i+1]
 		}
 	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Tag == "!!merge" {
+			if v := merged(n.Content[i+1], key); v != nil {
+				return v
+			}
+		}
+	}
 	return nil
 }
 
-// row is a row of a list, nil where there is none.
-func row(list *yaml.Node, i int) *yaml.Node {
-	if list != nil && list.Kind == yaml.AliasNode {
-		list = list.Alias
+// merged is the value of a key of what is merged: a section, or the first of a
+// list that has it.
+func merged(n *yaml.Node, key string) *yaml.Node {
+	if n = target(n); n == nil || n.Kind != yaml.SequenceNode {
+		return child(n, key)
 	}
-	if list == nil || i >= len(list.Content) {
+	for _, one := range n.Content {
+		if v := child(one, key); v != nil {
+			return v
+		}
+	}
+	return nil
+}
+
+// target is what an alias stands for.
+func target(n *yaml.Node) *yaml.Node {
+	if n != nil && n.Kind == yaml.AliasNode {
+		return n.Alias
+	}
+	return n
+}
+
+// rows are the rows of a list. Empty rows are none.
+func rows(list *yaml.Node) []*yaml.Node {
+	if list = target(list); list == nil {
 		return nil
 	}
-	return list.Content[i]
+	return slices.DeleteFunc(slices.Clone(list.Content), isEmpty)
+}
+
+func isEmpty(n *yaml.Node) bool { return target(n).Tag == "!!null" }
+
+// emptyRows says which row of a list holds nothing: it would be left out.
+func (p *placer) emptyRows(list *yaml.Node) error {
+	if list = target(list); list == nil || list.Kind != yaml.SequenceNode {
+		return nil
+	}
+	if i := slices.IndexFunc(list.Content, isEmpty); i >= 0 {
+		return p.at(list.Content[i], "an empty row: fill it, or take it out")
+	}
+	return nil
 }

@@ -57,6 +57,8 @@ type fileSender struct {
 	Resolved     *bool         `yaml:"resolved"`
 	Every        delay         `yaml:"every"`
 	Timeout      duration      `yaml:"timeout"`
+
+	at string // where it is, for messages
 }
 
 // fileReceiver is a server that takes alerts.
@@ -110,6 +112,16 @@ func (a *fileAlerts) senders() notify.Config {
 	return c
 }
 
+// placed is an error about the receivers, with the place of the one it is about.
+func (a *fileAlerts) placed(c notify.Config, err error) error {
+	for i := range c.Sinks {
+		if _, own := notify.New(notify.Config{Sinks: c.Sinks[i : i+1]}, notify.Options{}); own != nil {
+			return fmt.Errorf("%s%w", a.Send[i].at, own)
+		}
+	}
+	return err
+}
+
 func (r *fileReceiver) sink() *notify.HTTP {
 	if r == nil {
 		return nil
@@ -123,26 +135,24 @@ func (a *fileAlerts) check(at *placer, n *yaml.Node) error {
 }
 
 func (a *fileAlerts) checkRules(at *placer, list *yaml.Node) error {
-	var errs []error
 	first := map[string]int{} // line of each name
-	for i := range a.Rules {
-		r, n := &a.Rules[i], row(list, i)
+	return at.each(list, func(i int, n *yaml.Node) error {
+		r, name := &a.Rules[i], child(n, "name")
 		line, twice := first[r.Name]
+		var wrong error
 		switch {
 		case r.Name == "":
-			errs = append(errs, at.at(n, "rule %d has no name: write name: queue-long", i+1))
+			wrong = at.at(n, "rule %d has no name: write name: queue-long", i+1)
 		case twice:
-			errs = append(errs, at.at(child(n, "name"), "rule %q is there twice, first in line %d", r.Name, line))
+			wrong = at.at(name, "rule %q is there twice, first in line %d", r.Name, line)
 		default:
-			first[r.Name] = child(n, "name").Line
+			first[r.Name] = lineOf(name)
 		}
-		wrong := r.check(at, n)
-		if wrong == nil && r.Name != "" {
-			wrong = r.refused(at, n)
+		if more := r.check(at, n); more != nil || wrong != nil {
+			return errors.Join(wrong, more)
 		}
-		errs = append(errs, wrong)
-	}
-	return errors.Join(errs...)
+		return r.refused(at, n)
+	})
 }
 
 // refused is what the fold itself has against a rule, such as a name that a
@@ -201,19 +211,18 @@ func mismatch(at *placer, bound *yaml.Node, signal string) error {
 }
 
 func (a *fileAlerts) checkSenders(at *placer, list *yaml.Node) error {
-	var errs []error
 	first := map[string]int{} // line of each name
-	for i := range a.Send {
-		s, n := &a.Send[i], row(list, i)
+	return at.each(list, func(i int, n *yaml.Node) error {
+		s, name := &a.Send[i], child(n, "name")
+		s.at = at.of(n)
 		if line, twice := first[s.Name]; twice {
-			errs = append(errs, at.at(child(n, "name"), "receiver %q is there twice, first in line %d", s.Name, line))
+			return errors.Join(at.at(name, "receiver %q is there twice, first in line %d", s.Name, line), s.check(at, n))
 		}
 		if s.Name != "" {
-			first[s.Name] = child(n, "name").Line
+			first[s.Name] = lineOf(name)
 		}
-		errs = append(errs, s.check(at, n))
-	}
-	return errors.Join(errs...)
+		return s.check(at, n)
+	})
 }
 
 func (s *fileSender) check(at *placer, n *yaml.Node) error {

@@ -19,7 +19,7 @@ import (
 type placer struct {
 	path    string
 	private map[int]bool // lines that may hold credentials
-	secrets []string     // values from the environment, each before its name
+	veil    veil         // over values from the environment
 }
 
 // note remembers the lines of all http sections, and of receivers' addresses.
@@ -49,12 +49,10 @@ func (p *placer) fill(n *yaml.Node) error {
 		n.Value = environment.ReplaceAllStringFunc(n.Value, func(ref string) string {
 			name := environment.FindStringSubmatch(ref)[1]
 			v, ok := os.LookupEnv(name)
-			switch {
-			case !ok:
+			if !ok {
 				unset = name
-			case v != "": // an empty word would be replaced everywhere
-				p.secrets = append(p.secrets, v, ref)
 			}
+			p.veil.add(v, ref)
 			return v
 		})
 	}
@@ -70,8 +68,49 @@ func (p *placer) fill(n *yaml.Node) error {
 }
 
 func (p *placer) say(line, column int, what string) error {
-	what = strings.NewReplacer(p.secrets...).Replace(what)
-	return fmt.Errorf("%s:%d:%d: %s", p.path, max(line, 1), max(column, 1), what)
+	return errors.New(p.place(line, column) + p.veil.over(what, 0))
+}
+
+func (p *placer) place(line, column int) string {
+	return fmt.Sprintf("%s:%d:%d: ", p.path, max(line, 1), max(column, 1))
+}
+
+// of is the place of a value, for a message that is made later.
+func (p *placer) of(n *yaml.Node) string {
+	if n == nil {
+		return p.place(0, 0)
+	}
+	return p.place(n.Line, n.Column)
+}
+
+func lineOf(n *yaml.Node) int {
+	if n == nil {
+		return 0
+	}
+	return n.Line
+}
+
+// maxErrors bounds how many things are said to be wrong: whoever mends so many
+// reads it again.
+const maxErrors = 20
+
+// more says that there may be more wrong than is told.
+func (p *placer) more(line, column int) error {
+	return p.say(line, column, fmt.Sprintf("%d things are wrong up to here: mend them first", maxErrors))
+}
+
+// each looks at the rows of a list one by one, until too much is wrong.
+func (p *placer) each(list *yaml.Node, look func(i int, n *yaml.Node) error) error {
+	var errs []error
+	for i, n := range rows(list) {
+		if err := look(i, n); err != nil {
+			errs = append(errs, err)
+		}
+		if len(errs) == maxErrors {
+			return errors.Join(append(errs, p.more(n.Line, n.Column))...)
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // at is an error at a value, or at the beginning of the file where there is none.
@@ -88,14 +127,16 @@ var (
 	quoted     = regexp.MustCompile("\"[^\"]*\"|`[^`]*`")
 )
 
-// place rewrites an error of the YAML package: one line for each thing that is
+// wrong rewrites an error of the YAML package: one line for each thing that is
 // wrong, with its place, what is known there, and what was perhaps meant.
-func (p *placer) place(err error) error {
+func (p *placer) wrong(err error) error {
 	var all *yaml.LoadErrors
 	if errors.As(err, &all) {
 		var errs []error
-		for _, e := range all.Errors {
-			errs = append(errs, p.placeOne(e))
+		for i, e := range all.Errors[:min(len(all.Errors), maxErrors)] {
+			if errs = append(errs, p.placeOne(e)); i+1 == maxErrors {
+				errs = append(errs, p.more(e.Mark.Line, e.Mark.Column))
+			}
 		}
 		return errors.Join(errs...)
 	}
@@ -107,9 +148,9 @@ func (p *placer) place(err error) error {
 }
 
 func (p *placer) placeOne(e *yaml.LoadError) error {
-	msg := strings.Join(strings.Fields(e.Message), " ")
+	msg := p.veil.over(strings.Join(strings.Fields(e.Message), " "), 0)
 	if m := unknownKey.FindStringSubmatch(msg); m != nil {
-		msg = fmt.Sprintf("unknown key %q%s", m[1], suggestion(m[1], m[2]))
+		msg = fmt.Sprintf("unknown key %q%s", shortened(m[1]), suggestion(m[1], m[2]))
 	} else if m := wrongKind.FindStringSubmatch(msg); m != nil {
 		msg = "this cannot be " + kindWords(m[1]) + ": write " + kindWords(m[2])
 	} else if p.private[e.Mark.Line] {
@@ -134,9 +175,25 @@ func kindWords(kind string) string {
 	}
 }
 
+// maxWord is longer than any key.
+const maxWord = 64
+
+func shortened(word string) string {
+	if len(word) <= maxWord {
+		return word
+	}
+	return strings.ToValidUTF8(word[:maxWord], "") + "…"
+}
+
 // suggestion is the known key that was perhaps meant: one of the section, named
 // by its Go type, or else of another one.
 func suggestion(word, section string) string {
+	if len(word) > maxWord {
+		return ""
+	}
+	if at := sectionOf(reflect.TypeFor[fileConfig](), word); at != "" {
+		return ": it belongs into " + at
+	}
 	all := knownKeys(reflect.TypeFor[fileConfig]())
 	if near := didYouMean(word, all[section]); near != "" {
 		return near
@@ -161,6 +218,28 @@ func knownKeys(t reflect.Type) map[string][]string {
 	all := map[string][]string{}
 	addKeys(all, t)
 	return all
+}
+
+// sectionOf is the key of the first section that has a key of that name, "" where
+// none has.
+func sectionOf(t reflect.Type, word string) string {
+	for i := range t.NumField() {
+		key, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ",")
+		section := t.Field(i).Type
+		for section.Kind() == reflect.Pointer || section.Kind() == reflect.Slice {
+			section = section.Elem()
+		}
+		if key == "" || section.Kind() != reflect.Struct {
+			continue
+		}
+		if slices.Contains(knownKeys(section)[section.String()], word) {
+			return key
+		}
+		if at := sectionOf(section, word); at != "" {
+			return key + ": " + at
+		}
+	}
+	return ""
 }
 
 func addKeys(to map[string][]string, t reflect.Type) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -248,6 +249,60 @@ func TestPresetsOfTheFlagAndTheFile(t *testing.T) {
 		f.over(&spec)
 		if !slices.Equal(spec.Objectives, p.Objectives) || spec.Share != p.Share {
 			t.Errorf("%s: %+v", p.Name, spec)
+		}
+	}
+}
+
+// What is merged into a row counts as written there, and an empty row is no row.
+func TestMergedAndEmptyRows(t *testing.T) {
+	for _, tc := range []struct{ text, want string }{
+		{"workflows: [&a {name: a, match: {model: x}}, {<<: *a, name: b}]", ""},
+		{"alerts: {send: [&a {exec: [ls]}, {<<: *a, name: x}, {<<: [*a, {severity: page}], name: y}]}", ""},
+		{"workflows: [&a {name: a}, {<<: *a}]", `f.yaml:1:23: workflow "a" is there twice, first in line 1`},
+		{"workflows: [&a {name: a, match: {}}]", "f.yaml:1:33: a match without a pattern"},
+		{"workflows: [~, {name: a}]", "f.yaml:1:13: an empty row"},
+		{"workflows: [{name: a, match: [~]}]", "f.yaml:1:31: an empty row"},
+		{"targets: [~]", "f.yaml:1:11: an empty row"},
+		{"alerts: {rules: [~, {name: a, signal: goodput, over: 1}]}", "f.yaml:1:18: an empty row"},
+		{"alerts: {send: [~]}", "f.yaml:1:17: an empty row"},
+		{"bell: true", `f.yaml:1:1: unknown key "bell": it belongs into alerts`},
+		{"over: 1", `f.yaml:1:1: unknown key "over": it belongs into alerts: rules`},
+		{"timeout: 1ns", "f.yaml:1:10: timeout 1ns: from 10ms"},
+		{"workflows: [{name: a, slo: {ttft: 1s, period: 1us}}]", "f.yaml:1:28: workflow \"a\": the period of its error budget"},
+		{"workflows: [{name: 'a*'}, {name: ab}]", `f.yaml:1:34: nothing is left for workflow "ab": "a*" before it takes all that is called so`},
+		{"workflows: [{name: ab}, {name: 'a*'}]", ""},
+	} {
+		_, err := parseConfig("f.yaml", []byte(tc.text+"\n"))
+		switch {
+		case tc.want == "" && err != nil:
+			t.Errorf("%s: %v", tc.text, err)
+		case tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)):
+			t.Errorf("%s: %v, want %s", tc.text, err, tc.want)
+		}
+	}
+}
+
+// A configuration that is nothing but mistakes is read in no time, and said so in a
+// few lines.
+func TestManyMistakes(t *testing.T) {
+	for name, text := range map[string]string{
+		"unknown": strings.Repeat("- {nam: a}\n", 40_000), "twice": strings.Repeat("- {name: a}\n", 40_000),
+	} {
+		_, err := parseConfig("f.yaml", []byte("workflows:\n"+text))
+		if n := strings.Count(err.Error(), "\n") + 1; n != maxErrors+1 || !strings.Contains(err.Error(), "20 things are wrong up to here") {
+			t.Errorf("%s: %d lines", name, n)
+		}
+	}
+	var keys strings.Builder
+	for i := range 60_000 {
+		fmt.Fprintf(&keys, "k%d: 1\n", i)
+	}
+	for text, want := range map[string]string{
+		keys.String(): "f.yaml:1:1: a section of 60000 keys: none has more than 1000",
+		"'" + strings.Repeat("x", 900_000) + "': 1": "f.yaml:1:1: unknown key \"" + strings.Repeat("x", maxWord) + "…\"",
+	} {
+		if _, err := parseConfig("f.yaml", []byte(text)); err == nil || err.Error() != want {
+			t.Errorf("%.100v, want %.100s", err, want)
 		}
 	}
 }

@@ -1,14 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v4"
 
 	"slotop/model"
+	"slotop/model/fleet"
 	"slotop/model/slo"
 )
 
@@ -189,25 +192,46 @@ func (w *fileWorkflow) spec() model.WorkflowSpec {
 	return s
 }
 
+// maxGlobs bounds the names that each later one is held against.
+const maxGlobs = 100
+
 // checkWorkflows says what is wrong with the workflows, each with its place.
 func (c *fileConfig) checkWorkflows(at *placer, list *yaml.Node) error {
-	var errs []error
 	first := map[string]int{} // line of each name
-	for i := range c.Workflows {
-		w, n := &c.Workflows[i], row(list, i)
-		name := child(n, "name")
-		switch line, twice := first[w.Name]; {
+	var globs []string        // names so far that take those of others
+	return at.each(list, func(i int, n *yaml.Node) error {
+		w, name := &c.Workflows[i], child(n, "name")
+		line, twice := first[w.Name]
+		switch {
 		case w.Name == "":
-			errs = append(errs, at.at(n, "workflow %d has no name: write name: chat", i+1))
-			continue
+			return at.at(n, "workflow %d has no name: write name: chat", i+1)
 		case twice:
-			errs = append(errs, at.at(name, "workflow %q is there twice, first in line %d", w.Name, line))
-		default:
-			first[w.Name] = name.Line
+			return errors.Join(at.at(name, "workflow %q is there twice, first in line %d", w.Name, line), w.check(at, n))
 		}
-		errs = append(errs, w.check(at, n))
+		first[w.Name] = lineOf(name)
+		if wrong := w.check(at, n); wrong != nil {
+			return wrong
+		}
+		if len(w.Match) > 0 {
+			return w.refused(at, n)
+		}
+		if k := slices.IndexFunc(globs, func(glob string) bool { return slo.Glob(glob, w.Name) }); k >= 0 {
+			return at.at(name, "nothing is left for workflow %q: %q before it takes all that is called so; put it first", w.Name, globs[k])
+		}
+		if isGlob(w.Name) && len(globs) < maxGlobs {
+			globs = append(globs, w.Name)
+		}
+		return w.refused(at, n)
+	})
+}
+
+// refused is what the fold itself has against a workflow.
+func (w *fileWorkflow) refused(at *placer, n *yaml.Node) error {
+	_, err := fleet.New(fleet.Config{Every: time.Second, Policy: model.Policy{Workflows: []model.WorkflowSpec{w.spec()}}})
+	if err == nil {
+		return nil
 	}
-	return errors.Join(errs...)
+	return at.at(cmp.Or(child(n, "slo"), child(n, "name")), "%v", err)
 }
 
 func (w *fileWorkflow) check(at *placer, n *yaml.Node) error {
@@ -218,11 +242,12 @@ func (w *fileWorkflow) check(at *placer, n *yaml.Node) error {
 	case isGlob(w.Name) && len(w.Match) > 0:
 		errs = append(errs, at.at(child(n, "name"), "the name %q has a * or ? in it: write a plain name, or leave match out", w.Name))
 	}
-	matches := child(n, "match")
+	matches := target(child(n, "match"))
+	errs = append(errs, at.emptyRows(matches))
 	for i := range w.Match {
 		place := matches
-		if matches.Kind == yaml.SequenceNode {
-			place = row(matches, i)
+		if matches != nil && matches.Kind == yaml.SequenceNode {
+			place = rows(matches)[i]
 		}
 		if err := w.Match[i].check(); err != nil {
 			errs = append(errs, at.at(place, "%v", err))

@@ -25,6 +25,7 @@ type app struct {
 	screen *os.File // out as a terminal to draw on
 	flags  flags
 	code   int
+	veil   veil // over what the configuration took from the environment
 	follow bool // somebody looks on: a file of events is watched as it grows
 
 	commands []string

@@ -66,7 +66,23 @@ func (a *app) openTargets(ctx context.Context, args []string) (settings, []sourc
 		}
 	}
 	opened, err := sources.Open(ctx, specs)
-	return s, opened, err
+	return s, opened, s.file.placed(ctx, specs, err)
+}
+
+// placed is an error about the targets of the configuration, with the place of the
+// one it is about.
+func (c *fileConfig) placed(ctx context.Context, specs []sources.Spec, err error) error {
+	if err == nil {
+		return nil
+	}
+	for i := range specs {
+		opened, own := sources.Open(ctx, specs[i:i+1])
+		if own != nil {
+			return fmt.Errorf("%s%w", c.Targets[i].at, own)
+		}
+		_ = sources.CloseAll(opened)
+	}
+	return err
 }
 
 // plays reports whether the targets are headless on a clock of their own: saved
