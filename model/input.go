@@ -12,9 +12,19 @@ type TargetID string
 type Target struct {
 	ID        TargetID `json:"id"`
 	Name      string   `json:"name"` // what the screen calls it, unique
-	Kind      string   `json:"kind"` // engine, prometheus, gateway, gpu, probe
+	Kind      string   `json:"kind"`
 	Simulated bool     `json:"simulated,omitempty"`
 }
+
+// The kinds of targets. A gateway stands before engines; a Prometheus server tells
+// of others.
+const (
+	EngineTarget     = "engine"
+	GatewayTarget    = "gateway"
+	GPUTarget        = "gpu"
+	PrometheusTarget = "prometheus"
+	ProbeTarget      = "probe"
+)
 
 // Kind says how a sample's value may be used.
 type Kind uint8

@@ -73,7 +73,7 @@ func openDemo(_ context.Context, spec Spec) ([]Opened, error) {
 	}
 	if d.events {
 		opened = append(opened, Opened{
-			Target: simulatedTarget(spec, "sim-gateway", gatewayTarget),
+			Target: simulatedTarget(spec, "sim-gateway", model.GatewayTarget),
 			Source: &simulatedGateway{watched: shared, gateway: s.Gateway()},
 		})
 	}

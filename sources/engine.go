@@ -85,7 +85,7 @@ func openEngine(_ context.Context, spec Spec) ([]Opened, error) {
 	asked.request.Header.Set("Accept-Encoding", "gzip")
 	page := newPage(spec.Options)
 	page.sent = asked.sent
-	target := model.Target{ID: targetID(u), Name: u.Host, Kind: "engine"}
+	target := model.Target{ID: targetID(u), Name: u.Host, Kind: model.EngineTarget}
 	return []Opened{{Target: target, Source: &engine{
 		asked: asked,
 		page:  page,

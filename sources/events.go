@@ -64,7 +64,7 @@ func openEvents(ctx context.Context, spec Spec) ([]Opened, error) {
 		return nil, usage(spec.Address, irregular.What+", not a regular file", "what another program writes is read by PROGRAM | slotop events:-")
 	}
 	target := model.Target{
-		ID: model.TargetID(eventsScheme + ":" + filepath.ToSlash(filepath.Clean(rest))), Name: filepath.Base(rest), Kind: gatewayTarget,
+		ID: model.TargetID(eventsScheme + ":" + filepath.ToSlash(filepath.Clean(rest))), Name: filepath.Base(rest), Kind: model.GatewayTarget,
 	}
 	if spec.Options.Follow {
 		return []Opened{{Target: target, Source: newFollowed(rest, spec.Options.Keep)}}, nil
@@ -78,6 +78,3 @@ func openEvents(ctx context.Context, spec Spec) ([]Opened, error) {
 	}
 	return []Opened{{Target: target, Source: source, Saved: true}}, nil
 }
-
-// gatewayTarget is the kind of a target that stands before engines.
-const gatewayTarget = "gateway"

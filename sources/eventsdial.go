@@ -34,7 +34,7 @@ func openEventStream(spec Spec) ([]Opened, error) {
 	a.request.Header.Set("Accept", "text/event-stream, application/x-ndjson")
 	a.request.Header.Set("Accept-Encoding", "identity") // what is compressed comes late
 	a.request.Header.Set("Cache-Control", "no-store")
-	target := model.Target{ID: eventsScheme + "+" + targetID(u), Name: u.Host, Kind: gatewayTarget}
+	target := model.Target{ID: eventsScheme + "+" + targetID(u), Name: u.Host, Kind: model.GatewayTarget}
 	return []Opened{{Target: target, Source: newStream(&httpEvents{a}, spec.Options.Keep)}}, nil
 }
 
@@ -111,7 +111,7 @@ func openEventInput(spec Spec) ([]Opened, error) {
 	if isTerminal(os.Stdin) {
 		return nil, usage(spec.Address, "standard input is a terminal", "write PROGRAM | slotop events:-")
 	}
-	target := model.Target{ID: eventsScheme + ":-", Name: "stdin", Kind: gatewayTarget}
+	target := model.Target{ID: eventsScheme + ":-", Name: "stdin", Kind: model.GatewayTarget}
 	return []Opened{{Target: target, Source: newStream(&eventInput{from: os.Stdin}, spec.Options.Keep)}}, nil
 }
 

@@ -56,7 +56,7 @@ func fleet(scripts ...func(context.Context, int) (model.Batch, error)) []sources
 	for i, script := range scripts {
 		id := fmt.Sprintf("http://engine-%d:8000/metrics", i)
 		opened = append(opened, sources.Opened{
-			Target: model.Target{ID: model.TargetID(id), Name: id, Kind: "engine"},
+			Target: model.Target{ID: model.TargetID(id), Name: id, Kind: model.EngineTarget},
 			Source: &scripted{script: script},
 		})
 	}

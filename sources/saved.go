@@ -74,7 +74,7 @@ func openPages(_ context.Context, spec Spec) ([]Opened, error) {
 	}
 	row := openRow(spec.Options, filepath.Clean(spec.Address), rowName(files), files)
 	if holdsStats(spec.Address) {
-		row.Target.Kind = gatewayTarget
+		row.Target.Kind = model.GatewayTarget
 	}
 	return []Opened{row}, nil
 }

@@ -59,6 +59,6 @@ func openStats(_ context.Context, spec Spec) ([]Opened, error) {
 	asked.request.Header.Set("Accept-Encoding", "gzip")
 	page := newPage(spec.Options)
 	page.sent, page.onlyStats = asked.sent, true
-	target := model.Target{ID: statsScheme + "+" + targetID(u), Name: u.Host, Kind: gatewayTarget}
+	target := model.Target{ID: statsScheme + "+" + targetID(u), Name: u.Host, Kind: model.GatewayTarget}
 	return []Opened{{Target: target, Source: &engine{asked: asked, page: page, limit: min(bodyLimit(spec.Options), maxStats)}}}, nil
 }

@@ -35,7 +35,7 @@ func TestResolveAddresses(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(tc.arg, func(t *testing.T) {
 			got := resolve(t, tc.arg)
-			want := model.Target{ID: model.TargetID(tc.id), Name: tc.name, Kind: "engine"}
+			want := model.Target{ID: model.TargetID(tc.id), Name: tc.name, Kind: model.EngineTarget}
 			if len(got) != 1 || got[0].Target != want || got[0].Saved {
 				t.Errorf("got %+v, want %+v", got, want)
 			}

@@ -34,7 +34,7 @@ func TestFit(t *testing.T) {
 	means := shownHist{signal: model.TPOT, counts: []float64{10}}
 	a, b, c := shown("a", chat, ttft, tpot), shown("b", chat, ttft, tpot), shown("c", chat, coarse, means)
 	down := &looked{target: model.Target{Name: "down"}, fault: &model.Fault{Kind: model.Refused, Detail: "nothing listens"}}
-	events := &looked{target: model.Target{Name: "gw", Kind: gatewayKind}, about: &model.About{}, reports: true}
+	events := &looked{target: model.Target{Name: "gw", Kind: model.GatewayTarget}, about: &model.About{}, reports: true}
 	spec := func(name string, match *model.Match, objectives ...model.Objective) model.WorkflowSpec {
 		w := model.WorkflowSpec{Name: name, Objectives: objectives, Share: .95, PeriodS: 86400}
 		if match != nil {

@@ -65,11 +65,8 @@ func (t *looked) describe() string {
 
 // byRequests reports whether the target tells of single requests, not of sums.
 func (t *looked) byRequests() bool {
-	return t.reports || t.about != nil && len(t.signals) == 0 && t.target.Kind == gatewayKind
+	return t.reports || t.about != nil && len(t.signals) == 0 && t.target.Kind == model.GatewayTarget
 }
-
-// gatewayKind is the kind of a target that stands before engines.
-const gatewayKind = "gateway"
 
 // called is the target's software.
 func (t *looked) called() string {

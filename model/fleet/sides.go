@@ -63,13 +63,10 @@ func (s *side) tally() *tally {
 	return &s.sum
 }
 
-// kindGateway is the kind of a target that stands in front of engines.
-const kindGateway = "gateway"
-
 // stands reports whether a target stands in front of engines: what was found
 // behind a plain address may be a gateway too, and tells by its phases.
 func (t *target) stands() bool {
-	if t.spec.Kind == kindGateway {
+	if t.spec.Kind == model.GatewayTarget {
 		return true
 	}
 	for _, s := range gatewayLevels {

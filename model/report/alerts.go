@@ -47,7 +47,7 @@ func (p *page) alert(a *model.AlertView, cause string) {
 		pieces = append(pieces, "acknowledged")
 	}
 	if len(a.Members) > 0 {
-		pieces = append(pieces, counted(len(a.Members), "target"))
+		pieces = append(pieces, plural(len(a.Members), "target"))
 	}
 	if cause != "" {
 		pieces = append(pieces, "because of "+p.safe(cause))

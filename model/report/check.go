@@ -84,7 +84,7 @@ func judgeRow(w *model.WorkflowView, least float64) CheckRow {
 		r.Why = fmt.Sprintf("%s judged, fewer than the %s asked for", plural(g.N, "request"), unit.Integer(least))
 	case g.Verdict == model.Met && w.Replicas.Fresh < w.Replicas.Total:
 		r.Outcome, r.hush = CheckUntold, true
-		r.Why = fmt.Sprintf("only %d of its %s answered to the end", w.Replicas.Fresh, counted(w.Replicas.Total, "target"))
+		r.Why = fmt.Sprintf("only %d of its %s answered to the end", w.Replicas.Fresh, plural(w.Replicas.Total, "target"))
 	default:
 		r.Outcome, r.Why = outcomeOf(g.Verdict), whyGoodput(w)
 	}
@@ -162,9 +162,9 @@ func whyDeadline(d *model.DeadlineView) string {
 	}
 }
 
-// plural is a number of things that a reading counted.
-func plural(n float64, noun string) string {
-	s := unit.Integer(n) + " " + noun
+// plural is a number of things.
+func plural[N int | float64](n N, noun string) string {
+	s := unit.Integer(float64(n)) + " " + noun
 	if n != 1 {
 		s += "s"
 	}
@@ -184,7 +184,7 @@ func (c *Check) conclude() {
 	case len(c.Rows) == 1:
 		c.Outcome, c.Why = CheckMet, "met: "+c.Rows[0].Name
 	default:
-		c.Outcome, c.Why = CheckMet, "met: all "+counted(len(c.Rows), "workflow")
+		c.Outcome, c.Why = CheckMet, "met: all "+plural(len(c.Rows), "workflow")
 	}
 }
 

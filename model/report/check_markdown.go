@@ -29,7 +29,7 @@ func CheckMarkdown(c *Check) string {
 
 // about says what was judged.
 func (c *Check) about() []string {
-	pieces := []string{window(c.frame), counted(len(c.frame.Targets), "target")}
+	pieces := []string{window(c.frame), plural(len(c.frame.Targets), "target")}
 	if !c.frame.At.IsZero() {
 		pieces = append(pieces, "at "+c.frame.At.Wall.UTC().Format("2006-01-02 15:04:05 UTC"))
 	}

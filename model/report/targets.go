@@ -62,8 +62,8 @@ func (p *page) widestEngine(targets []model.TargetView) int {
 
 func (p *page) engine(v *model.TargetView) string {
 	switch {
-	case v.Engine == "" && v.Kind == "gateway":
-		return "gateway"
+	case v.Engine == "" && v.Kind == model.GatewayTarget:
+		return v.Kind
 	case v.Engine == "" && v.Polls > v.FailedPolls:
 		return "unknown"
 	case v.Engine == "":
@@ -83,7 +83,7 @@ func (p *page) target(v *model.TargetView) {
 	}
 	p.fault(indent, v)
 	if v.FailedPolls > 0 {
-		p.sentence(indent, fmt.Sprintf("%d of %s failed", v.FailedPolls, counted(v.Polls, "poll")))
+		p.sentence(indent, fmt.Sprintf("%d of %s failed", v.FailedPolls, plural(v.Polls, "poll")))
 	}
 	if v.BadLines > 0 {
 		p.sentence(indent, p.safe(string(v.FirstBad)))
@@ -92,7 +92,7 @@ func (p *page) target(v *model.TargetView) {
 		p.sentence(indent, fmt.Sprintf("%d series refused by a limit", v.Dropped))
 	}
 	if v.Restarts > 0 {
-		p.sentence(indent, "restarted "+counted(v.Restarts, "time")+", last at "+p.ago(v.RestartedAt))
+		p.sentence(indent, "restarted "+plural(v.Restarts, "time")+", last at "+p.ago(v.RestartedAt))
 	}
 	if v.ReportedOutput.OK() {
 		p.sentence(indent, "engine reports "+unit.Rate(v.ReportedOutput.Value)+" tok/s")

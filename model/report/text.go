@@ -53,7 +53,7 @@ func (p *page) head(f *model.Frame) {
 	if f.Simulated {
 		simulated = "SIMULATED"
 	}
-	p.flow("slotop  ", "  ", at, window(f), counted(len(f.Targets), "target"), simulated)
+	p.flow("slotop  ", "  ", at, window(f), plural(len(f.Targets), "target"), simulated)
 }
 
 // leastCoverage is the part of a window below which its numbers are partial.
@@ -70,13 +70,6 @@ func window(f *model.Frame) string {
 	default:
 		return s + ", " + unit.Duration(covered) + " covered"
 	}
-}
-
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // targetWord is the state of a target; one that does not answer as it should has
@@ -173,7 +166,7 @@ func (p *page) workflow(w *model.WorkflowView) {
 	if !w.Since.IsZero() {
 		state += " since " + p.ago(w.Since)
 	}
-	p.flow("", ", ", p.name(title(w), p.width), state, fmt.Sprintf("%d of %s fresh", w.Replicas.Fresh, counted(w.Replicas.Total, "target")))
+	p.flow("", ", ", p.name(title(w), p.width), state, fmt.Sprintf("%d of %s fresh", w.Replicas.Fresh, plural(w.Replicas.Total, "target")))
 	r := &w.Requests
 	p.flow("  requests  ", ", ",
 		"started "+count(r.Started), "finished "+count(r.Finished), "failed "+count(r.Failed),

@@ -72,7 +72,7 @@ func (s *sheet) polls(f *model.Frame, t *model.TargetView) {
 	}
 	s.prose("address", themes.Text, string(t.ID))
 	label, engine := "engine", "not recognised"
-	if t.Kind == "gateway" {
+	if t.Kind == model.GatewayTarget {
 		label, engine = "gateway", "says nothing of itself"
 	}
 	if t.Engine != "" {

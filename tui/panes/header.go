@@ -57,13 +57,13 @@ func (h Header) Render(f *model.Frame, size layout.Size, look Look) string {
 func (h Header) watched(f *model.Frame) string {
 	kinds := map[string]int{}
 	for _, t := range f.Targets {
-		if t.Kind == "engine" && t.Engine == "" {
+		if t.Kind == model.EngineTarget && t.Engine == "" {
 			return plural(len(f.Targets), "target")
 		}
 		kinds[t.Kind]++
 	}
 	out := ""
-	for _, kind := range []string{"engine", "gateway", "gpu", "prometheus", "probe"} {
+	for _, kind := range []string{model.EngineTarget, model.GatewayTarget, model.GPUTarget, model.PrometheusTarget, model.ProbeTarget} {
 		if n := kinds[kind]; n > 0 {
 			if out != "" {
 				out += ", "
