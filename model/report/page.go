@@ -174,8 +174,8 @@ func (p *page) cell(r model.Reading, format func(float64) string) string {
 	return p.missing(r.State)
 }
 
-// quantile is a quantile of a distribution in eight cells.
-func (p *page) quantile(d *model.Dist, of func(*model.Dist) model.Estimate, exported bool) string {
+// quantile is the p95 of a distribution in eight cells.
+func (p *page) quantile(d *model.Dist, exported bool) string {
 	switch {
 	case d == nil && !exported:
 		return p.missing(model.Unsupported)
@@ -183,15 +183,12 @@ func (p *page) quantile(d *model.Dist, of func(*model.Dist) model.Estimate, expo
 		return p.missing(model.Unknown)
 	case d.N == 0:
 		return p.missing(model.NoTraffic)
-	case !of(d).Exists():
+	case !d.P95.Exists():
 		return p.missing(model.Unknown)
 	default:
-		return unit.EstimateShort(of(d), p.ascii)
+		return unit.EstimateShort(d.P95, p.ascii)
 	}
 }
-
-func p50(d *model.Dist) model.Estimate { return d.P50 }
-func p95(d *model.Dist) model.Estimate { return d.P95 }
 
 // column is one column of a table. The first column takes what is left.
 type column struct {

@@ -47,7 +47,7 @@ func (p *page) stage(flows []model.StageWorkflow) {
 		}
 		p.row(t,
 			p.name(w.Name, t.name), p.cell(w.Finished, unit.Count), p.cell(w.PerSecond, unit.Rate),
-			p.quantile(w.TTFT, p95, true), p.quantile(w.TPOT, p95, true), p.quantile(w.E2E, p95, true),
+			p.quantile(w.TTFT, true), p.quantile(w.TPOT, true), p.quantile(w.E2E, true),
 			p.cell(w.OutputPerSecond, unit.Rate), good,
 		)
 	}

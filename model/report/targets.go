@@ -42,7 +42,7 @@ func (p *page) targets(targets []model.TargetView) {
 		p.row(t,
 			p.name(v.Name, t.name), targetWord(v), p.engine(v),
 			p.cell(v.RequestsPerSecond, unit.Rate),
-			p.quantile(v.TTFT, p95, !slices.Contains(v.Missing, model.TTFT)),
+			p.quantile(v.TTFT, !slices.Contains(v.Missing, model.TTFT)),
 			p.cell(v.Running, unit.Count), p.cell(v.Waiting, unit.Count),
 			p.cell(v.KVCacheUsage, unit.Percent), p.cell(v.OutputPerSecond, unit.Rate),
 		)
