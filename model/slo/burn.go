@@ -41,7 +41,7 @@ func inWords(d time.Duration) string {
 	case d%time.Minute == 0:
 		return fmt.Sprintf("%d min", d/time.Minute)
 	case d > time.Minute:
-		return fmt.Sprintf("%d min %d s", d/time.Minute, d%time.Minute/time.Second)
+		return fmt.Sprintf("%d min %02d s", d/time.Minute, d%time.Minute/time.Second)
 	default:
 		return fmt.Sprintf("%g s", d.Seconds())
 	}

@@ -144,6 +144,7 @@ func TestBadInWindow(t *testing.T) {
 		15 * time.Second:  "3 of 7 bad in 15 s",
 		6 * time.Hour:     "3 of 7 bad in 6 h",
 		150 * time.Second: "3 of 7 bad in 2 min 30 s",
+		128 * time.Second: "3 of 7 bad in 2 min 08 s",
 	} {
 		if got := (Bad{7, 3}).In(window); got != want {
 			t.Errorf("%q, want %q", got, want)
