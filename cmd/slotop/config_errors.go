@@ -192,7 +192,7 @@ func suggestion(word, section string) string {
 		return ""
 	}
 	if at := sectionOf(reflect.TypeFor[fileConfig](), word); at != "" {
-		return ": it belongs into " + at
+		return ": it belongs under " + at
 	}
 	all := knownKeys(reflect.TypeFor[fileConfig]())
 	if near := didYouMean(word, all[section]); near != "" {
