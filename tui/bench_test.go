@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -43,7 +44,7 @@ func BenchmarkView(b *testing.B) {
 		key    string
 	}{
 		{"everything-moved", frames, "1"}, {"nothing-moved", frames[:1], "1"},
-		{"50000-workflows", many, "1"}, {"1000-targets", fleet, "5"},
+		{"50000-workflows", many, "1"}, {"1000-targets", fleet, "5"}, {"2500-alerts", []*model.Frame{alarming(2500), alarming(2500)}, "6"},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
 			i := 0
@@ -62,4 +63,16 @@ func BenchmarkView(b *testing.B) {
 			b.ReportMetric(float64(n)/float64(b.N), "bytes/frame")
 		})
 	}
+}
+
+// alarming is a frame with that many alerts.
+func alarming(n int) *model.Frame {
+	f := *tuitest.Breach()
+	alerts := make([]model.AlertView, n)
+	for i := range alerts {
+		alerts[i] = f.Alerts[0]
+		alerts[i].ID = model.AlertID(fmt.Sprint("rule||", i))
+	}
+	f.Alerts = alerts
+	return &f
 }

@@ -44,13 +44,16 @@ func alertLines(f *model.Frame, w int, look Look) (s *sheet, at int) {
 	s = &sheet{w: w, look: look}
 	s.out = append(s.out, look.rule(w, alertTitle(f, look), say(1, themes.Muted, "UTC")))
 	under := AlertUnder(f, look.View)
-	for i := range f.Alerts {
-		a := &f.Alerts[i]
-		s.alert(f, a, under != nil && a.ID == under.ID)
+	from, to := aroundAlert(f, under)
+	s.more(from)
+	for i := range f.Alerts[from:to] {
+		a := &f.Alerts[from+i]
+		s.alert(f, a, a == under)
 		if a == under {
 			at = len(s.out) - 1
 		}
 	}
+	s.more(len(f.Alerts) - to)
 	if len(f.Alerts) == 0 {
 		s.text(indent, themes.Muted, noAlert(f))
 	}
@@ -62,6 +65,16 @@ func alertLines(f *model.Frame, w int, look Look) (s *sheet, at int) {
 		s.text(indent, themes.Muted, unit.Integer(float64(f.LogDropped))+" older ones are no longer kept")
 	}
 	return s, at
+}
+
+// nearby is how many alerts on either side of the one under the cursor are drawn:
+// more than any screen shows, and of thousands few enough for every key to answer.
+const nearby = 150
+
+// aroundAlert is which alerts are drawn, all of them where they are few.
+func aroundAlert(f *model.Frame, under *model.AlertView) (from, to int) {
+	at := slices.IndexFunc(f.Alerts, func(a model.AlertView) bool { return under != nil && a.ID == under.ID })
+	return max(0, at-nearby), min(len(f.Alerts), max(at, 0)+nearby)
 }
 
 // alertTitle counts the alerts by state.

@@ -1,6 +1,7 @@
 package panes
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -369,4 +370,31 @@ func TestStripSaysWhatTheHeadlineHasNoRoomFor(t *testing.T) {
 	calm.Targets, calm.Alerts = append(calm.Targets, down), f.Alerts
 	has(t, Headline{}.Render(calm, size, Look{}), "spare:8000")
 	hasNot(t, Strip{}.Render(calm, layout.Size{W: 80, H: 1}, Look{}), "spare:8000")
+}
+
+// Of thousands of alerts those around the cursor are drawn, wherever it is, and how
+// many more there are is said.
+func TestThousandsOfAlerts(t *testing.T) {
+	f := *tuitest.Breach()
+	one := f.Alerts[0]
+	f.Alerts = nil
+	for i := range 2500 {
+		one.ID = model.AlertID(fmt.Sprint(i))
+		f.Alerts = append(f.Alerts, one)
+	}
+	look := lookFor(t, "mono", true)
+	for _, at := range []int{0, 1000, 2499} {
+		look.View.Alert = f.Alerts[at].ID
+		s, line := alertLines(&f, 80, look)
+		above, below := max(0, at-nearby), 2500-min(2500, at+nearby)
+		all := strings.Join(s.out, "\n")
+		for _, n := range []int{above, below} {
+			if more := fmt.Sprintf("+ %d more", n); (n > 0) != strings.Contains(all, more) {
+				t.Errorf("at %d: %q is there: %t", at, more, !(n > 0))
+			}
+		}
+		if len(s.out) > 5*2*nearby+100 || !strings.Contains(strings.Join(s.out[max(0, line-3):line+1], "\n"), ">") {
+			t.Errorf("at %d: %d lines, the cursor in %d", at, len(s.out), line)
+		}
+	}
 }
