@@ -159,7 +159,7 @@ func (f *Fleet) judgeWorkflow(fr *model.Frame, w *workflow, v *model.WorkflowVie
 		f.observe(alert.Observation{Rule: rule, Workflow: w.name, Cause: cause}, fr.At)
 		return
 	}
-	seen := []alert.Observation{f.throttling(w, exact), f.late(w, v)}
+	seen := []alert.Observation{f.throttling(w, exact), overdue(v)}
 	if wait := w.grace(exact, fr.At); wait != "" {
 		seen = append(seen, alert.Observation{Rule: ranked(burnRule, w.spec), Text: wait})
 	} else {
@@ -355,7 +355,8 @@ func (f *Fleet) throttling(w *workflow, exact bool) alert.Observation {
 	return o
 }
 
-func (f *Fleet) late(w *workflow, v *model.WorkflowView) alert.Observation {
+// overdue: a job will not be done by its deadline.
+func overdue(v *model.WorkflowView) alert.Observation {
 	o := alert.Observation{Rule: lateRule}
 	d := v.Deadline
 	if d == nil || d.Verdict == model.CannotCompute {

@@ -57,8 +57,8 @@ func RuleSignals() []string {
 	return out
 }
 
-// OfTarget reports whether a signal is of targets; the others are of workflows.
-func OfTarget(signal string) bool {
+// ofTarget reports whether a signal is of targets; the others are of workflows.
+func ofTarget(signal string) bool {
 	s, known := watchedAs(signal)
 	return known && s.of != nil
 }
@@ -157,10 +157,10 @@ func checkRules(rules []model.RuleSpec) error {
 		case SignalUnit(r.Signal) == model.Ratio && !isShare(cmp.Or(r.Over, r.Under)):
 			return fmt.Errorf("rule %s: %s is a share: bound it between 0 and 1", r.Name, r.Signal)
 		}
-		if r.Workflow != "" && OfTarget(r.Signal) {
+		if r.Workflow != "" && ofTarget(r.Signal) {
 			return fmt.Errorf("rule %s: %s is a figure of targets: give target instead of workflow", r.Name, r.Signal)
 		}
-		if r.Target != "" && !OfTarget(r.Signal) {
+		if r.Target != "" && !ofTarget(r.Signal) {
 			return fmt.Errorf("rule %s: %s is a figure of workflows: give workflow instead of target", r.Name, r.Signal)
 		}
 		seen[r.Name] = true

@@ -184,7 +184,7 @@ func (s *spec) check() (key string, err error) {
 		}
 	}
 	for _, signal := range s.Without {
-		if _, ok := infoOf(signal); !ok {
+		if !isSignal(signal) {
 			return "without", fmt.Errorf("there is no signal %q%s", signal, didYouMean(string(signal), signalNames()))
 		}
 	}
@@ -265,13 +265,9 @@ const (
 	rowsStep  = "step"
 )
 
-// infoOf is what is known of a signal.
-func infoOf(s model.Signal) (model.SignalInfo, bool) {
-	i := slices.IndexFunc(model.Signals, func(info model.SignalInfo) bool { return info.Signal == s })
-	if i < 0 {
-		return model.SignalInfo{}, false
-	}
-	return model.Signals[i], true
+// isSignal reports whether there is a signal of that name.
+func isSignal(s model.Signal) bool {
+	return slices.ContainsFunc(model.Signals, func(info model.SignalInfo) bool { return info.Signal == s })
 }
 
 func signalNames() []string {

@@ -123,7 +123,7 @@ func typeOfKey(t reflect.Type, key string) (inner reflect.Type, known []string) 
 		if t.Key() != reflect.TypeFor[model.Signal]() {
 			return t.Elem(), nil
 		}
-		if _, ok := infoOf(model.Signal(key)); ok {
+		if isSignal(model.Signal(key)) {
 			return t.Elem(), nil
 		}
 		return nil, signalNames()

@@ -88,7 +88,7 @@ func tried(f *model.Frame, t *model.TargetView, w int, look Look) []string {
 	}
 	head := look.line(w).pad(1).put(conditionTable[c].role, look.mark(c)).pad(indent).
 		put(themes.Strong, name).pad(indent+cells(name)+2).put(themes.Breach, t.Fault.Kind.Word()).
-		parts(0, say(1, themes.Muted, tries(t, look)))
+		parts(0, say(1, themes.Muted, tries(t)))
 	out := []string{head.String()}
 	for _, l := range wrap(look.sentence(t.Fault.Detail, maxProse), w-indent-2) {
 		out = append(out, look.line(w).pad(indent+2).put(themes.Text, l).String())
@@ -96,7 +96,7 @@ func tried(f *model.Frame, t *model.TargetView, w int, look Look) []string {
 	return out
 }
 
-func tries(t *model.TargetView, look Look) string {
+func tries(t *model.TargetView) string {
 	if t.FailedPolls <= 1 {
 		return ""
 	}
