@@ -10,6 +10,11 @@ import (
 	"slotop/sources/expo"
 )
 
+// quadratic is far beyond what a hundred thousand lines take, even under the race
+// detector on a busy machine. Where each is compared with all others they take
+// minutes.
+const quadratic = 30 * time.Second
+
 // A page may have a hundred thousand series that differ in one label. Working
 // out how it is read takes time in proportion to them, not to their square.
 func TestLargePagesCompileFast(t *testing.T) {
@@ -40,7 +45,7 @@ func TestLargePagesCompileFast(t *testing.T) {
 			from := time.Now()
 			plan := builtinSet(t).Plan(page)
 			samples := plan.Read(page, nil)
-			if took := time.Since(from); took > 5*time.Second {
+			if took := time.Since(from); took > quadratic {
 				t.Errorf("took %v", took)
 			}
 			for _, one := range samples {
@@ -60,7 +65,7 @@ func TestManyRanks(t *testing.T) {
 	}
 	from := time.Now()
 	readPage(t, b.String()).value(model.Running, 3)
-	if took := time.Since(from); took > 5*time.Second {
+	if took := time.Since(from); took > quadratic {
 		t.Errorf("took %v", took)
 	}
 }
