@@ -121,7 +121,7 @@ func (b *Book) explains(o *Observation) *row {
 // Ack marks an alert as acknowledged, or takes that back. A new firing clears
 // the mark, and so does a group that grows: somebody had seen less than that.
 // An alert that is not in the list has no mark.
-func (b *Book) Ack(id model.AlertID, _ model.Instant) {
+func (b *Book) Ack(id model.AlertID) {
 	if r := b.ids[id]; r != nil {
 		r.acked = !r.acked
 	}

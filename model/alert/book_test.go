@@ -150,7 +150,7 @@ func TestBook(t *testing.T) {
 			b := NewBook()
 			for i, step := range tt.ticks {
 				at := after(time.Duration(i) * 10 * time.Second)
-				b.Ack(model.AlertID(step.ack), at)
+				b.Ack(model.AlertID(step.ack))
 				for _, o := range step.saw {
 					b.Observe(o, at)
 				}
@@ -167,7 +167,7 @@ func TestBook(t *testing.T) {
 func TestFiringAgainWhenThePastIsOver(t *testing.T) {
 	b := NewBook()
 	b.Observe(ask(full, "chat", "yes"), after(0))
-	b.Ack("kv_cache|chat|", after(0))
+	b.Ack("kv_cache|chat|")
 	b.Observe(ask(full, "chat", "no"), after(0))
 	b.Settle(after(0))
 	b.Observe(ask(full, "chat", "yes"), after(Shown))

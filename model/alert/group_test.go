@@ -312,7 +312,7 @@ func TestGroupThatGrows(t *testing.T) {
 			t.Errorf("tick %d %s: acknowledged: %t", i, states, acked)
 		}
 		if !acked {
-			b.Ack("down||", at)
+			b.Ack("down||")
 		}
 	}
 	var got []string

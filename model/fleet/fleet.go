@@ -133,7 +133,7 @@ func (f *Fleet) Step(in model.Input) *model.Frame {
 		f.setWindow(in.Window)
 		return nil
 	case in.Ack != "":
-		f.book.Ack(in.Ack, in.At)
+		f.book.Ack(in.Ack)
 		return nil
 	case in.Mark != "":
 		f.onMark(in.At, in.Mark)
