@@ -302,3 +302,36 @@ func TestQuickRestartIsNoSecondServer(t *testing.T) {
 		t.Errorf("%d restarts, notes %q, n %v", f.Targets[0].Restarts, f.Targets[0].Notes, workflowNamed(t, f, "chat").Goodput.N)
 	}
 }
+
+// Two gateways behind one address count under epochs of their own: each is known
+// when it comes again, and none of its life is counted anew.
+func TestEpochsInTurn(t *testing.T) {
+	b := promised(t, 5*time.Second, chatPolicy(0.95, ttftHalf), "a")
+	servers := [2]*serving{{fine: 50000, late: 30000}, {fine: 9000, late: 100}}
+	var f *model.Frame
+	for i := range 120 {
+		servers[0].fine += 5
+		servers[1].fine += 5
+		b.f.Step(model.Input{At: b.at, Batch: &model.Batch{Target: "a", Samples: servers[i%2].page(), About: about, Epoch: fmt.Sprint(i % 2)}})
+		f = b.tick()
+		b.pass(b.every)
+	}
+	if r := workflowNamed(t, f, "chat").Requests.PerSecond; r.OK() && r.Value > 20 {
+		t.Errorf("%v requests/s", r.Value)
+	}
+	if f.Targets[0].Restarts > 1 || firing(f, "slo-burn") {
+		t.Errorf("%d restarts, %+v", f.Targets[0].Restarts, f.Alerts)
+	}
+}
+
+// What a gateway says of itself, such as when it started, makes no workflow of the
+// one model that stands behind all of its own.
+func TestGatewayStartIsNoWorkflow(t *testing.T) {
+	b := newBench(t, 5*time.Second, "a")
+	n := counter(model.Finished, 10)
+	n.Labels = model.Labels(model.LabelWorkflow, "checkout", model.LabelModel, "llama")
+	f := b.round(n, model.Sample{Signal: model.ProcessStart, Kind: model.Gauge, Value: 1.7e9})
+	if len(f.Workflows) != 1 || f.Workflows[0].Name != "checkout" {
+		t.Errorf("%d workflows: %+v", len(f.Workflows), f.Workflows)
+	}
+}

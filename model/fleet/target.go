@@ -49,7 +49,8 @@ type target struct {
 	atEnd    bool      // token counters move only when a request ends
 	reach    time.Duration
 
-	alternates bool // several servers answer at this address in turn
+	epochs     []string // that the reporter counted under before
+	alternates bool     // several servers answer at this address in turn
 	turns      turns
 	epoch      string
 
@@ -203,9 +204,17 @@ func selected(row []float64, keep []int) []float64 {
 // counters that fell together, mean a new process behind every series.
 func (t *target) restarted(epoch string) bool {
 	fell := series.Restarted(t.counters.Last(), t.row)
+	before := t.epochs
 	if was := t.epoch; epoch != "" && epoch != was {
 		t.epoch = epoch
-		fell = fell || was != ""
+		if was != "" {
+			fell, t.epochs = true, remembered(before, was)
+		}
+		if slices.Contains(before, epoch) {
+			t.start = t.processStart()
+			t.several() // it counted under this epoch before: it cannot have begun since
+			return false
+		}
 	}
 	start := t.processStart()
 	was := t.start
@@ -216,13 +225,7 @@ func (t *target) restarted(epoch string) bool {
 		return t.fell(fell)
 	}
 	known := slices.Contains(t.starts, start)
-	if !slices.Contains(t.starts, was) {
-		t.starts = append(t.starts, was)
-	}
-	if len(t.starts) > maxStarts {
-		t.starts = t.starts[1:]
-	}
-	if known {
+	if t.starts = remembered(t.starts, was); known {
 		t.several() // it was this process before: it cannot have started since
 		return false
 	}
@@ -233,9 +236,17 @@ const (
 	// startJitter is how far a start that a server computes from its clock may
 	// wander, in seconds.
 	startJitter = 5
-	// maxStarts is how many earlier process starts are remembered.
+	// maxStarts is how many earlier process starts and epochs are remembered.
 	maxStarts = 8
 )
+
+// remembered is the latest of what was seen before, with one more.
+func remembered[T comparable](seen []T, one T) []T {
+	if slices.Contains(seen, one) {
+		return seen
+	}
+	return append(slices.Clone(seen[max(0, len(seen)+1-maxStarts):]), one)
+}
 
 // processStart is the newest start any process behind the page gives.
 func (t *target) processStart() float64 {
@@ -274,12 +285,16 @@ func (t *target) assign(flowOf func(slo.Origin) *workflow) {
 }
 
 // onlyModel is the workflow of samples without a model label: "" where several
-// models share the target, because then nobody can tell whose they are, or where
-// the page says nothing but when its process started: that serves nobody.
+// models share the target, or where it tells workflows apart, because then nobody
+// can tell whose they are, or where the page says nothing but when its process
+// started: that serves nobody.
 func (t *target) onlyModel() string {
 	seen := map[string]bool{}
 	serves := false
 	for _, sl := range t.cols.slots {
+		if sl.key.labels.Get(model.LabelWorkflow) != "" {
+			return ""
+		}
 		serves = serves || sl.key.signal != model.ProcessStart
 		if m := sl.key.labels.Get(model.LabelModel); m != "" {
 			seen[m] = true
