@@ -15,9 +15,9 @@ func (a *app) policy(file fileConfig) (model.Policy, error) {
 }
 
 // tapePolicy is the policy by which a tape is judged: the one it carries, unless
-// a configuration is named or the tape promises nothing. --slo goes over either.
+// a configuration is named or the tape promises and watches nothing. --slo goes over either.
 func (a *app) tapePolicy(file fileConfig, recorded model.Policy) (model.Policy, error) {
-	if a.flags.config != "" && len(file.Workflows) > 0 || len(recorded.Workflows) == 0 {
+	if a.flags.config != "" && len(file.Workflows) > 0 || len(recorded.Workflows)+len(recorded.Rules) == 0 {
 		return a.policy(file)
 	}
 	return a.promised(recorded)

@@ -229,3 +229,34 @@ func TestTapePolicy(t *testing.T) {
 }
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// A tape is judged by what it carries: promises, or rules alone.
+func TestTapeOfRules(t *testing.T) {
+	over := 1.0
+	rules := model.Policy{Rules: []model.RuleSpec{{Name: "mine", Signal: "goodput", Over: &over}}}
+	mine := fileConfig{Workflows: []fileWorkflow{{Name: "here"}}}
+	for _, tc := range []struct {
+		name     string
+		config   string
+		recorded model.Policy
+		want     string
+	}{
+		{"nothing carried", "", model.Policy{}, "here"},
+		{"promises", "", model.Policy{Workflows: []model.WorkflowSpec{{Name: "there", Share: .9, PeriodS: 60}}}, "there"},
+		{"rules alone", "", rules, "mine"},
+		{"a configuration that is named", "x.yaml", rules, "here"},
+	} {
+		a := &app{flags: flags{config: tc.config}}
+		p, err := a.tapePolicy(mine, tc.recorded)
+		got := ""
+		for _, w := range p.Workflows {
+			got += w.Name
+		}
+		for _, r := range p.Rules {
+			got += r.Name
+		}
+		if err != nil || got != tc.want {
+			t.Errorf("%s: %q, %v", tc.name, got, err)
+		}
+	}
+}

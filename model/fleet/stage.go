@@ -35,7 +35,7 @@ func (f *Fleet) onMark(at model.Instant, name string) {
 			s.closed = s.closed[more:]
 		}
 	}
-	s.name, s.from = name[:min(len(name), maxStageName)], at
+	s.name, s.from = strings.ToValidUTF8(name[:min(len(name), maxStageName)], ""), at
 	for _, t := range f.targets {
 		t.marked = append(make([]float64, 0, t.cols.width), t.counters.Total()...)
 	}

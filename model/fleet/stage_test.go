@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -93,4 +94,14 @@ func TestStageOfReports(t *testing.T) {
 		t.Errorf("n %v", s.TTFT.N)
 	}
 	near(t, "p95 of the window", f.Workflows[0].TTFT.P95.Value, 40)
+}
+
+// A long name is cut between characters.
+func TestStageName(t *testing.T) {
+	b := newBench(t, 5*time.Second, "a")
+	b.round(counter(model.Finished, 1))
+	b.f.Step(model.Input{At: b.at, Mark: strings.Repeat("世", 30)})
+	if got, want := b.tick().Stages[0].Name, strings.Repeat("世", maxStageName/3); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
 }

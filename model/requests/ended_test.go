@@ -269,3 +269,16 @@ func TestUsageOC33(t *testing.T) {
 		t.Errorf("at least %v, %d unknown; want 915, 2", sum, unknown)
 	}
 }
+
+// A count that no request has is unknown: a sum of such numbers is none.
+func TestImpossibleCounts(t *testing.T) {
+	for _, v := range []float64{-1, 1e300, math.MaxFloat64} {
+		tr := New(0)
+		r := endAt("a", 1, 0)
+		r.OutputTokens = model.Of(v)
+		got := take(tr, 2, r)
+		if got[0].Request.OutputTokens.OK() || tr.Stats().Mended != 1 {
+			t.Errorf("%v: %+v, %d mended", v, got[0].Request.OutputTokens, tr.Stats().Mended)
+		}
+	}
+}

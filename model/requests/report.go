@@ -2,16 +2,20 @@ package requests
 
 import "slotop/model"
 
-// maxStamp is in the year 2116. Times up to it can be subtracted from each other.
-const maxStamp = 1 << 62
+const (
+	// maxStamp is in the year 2116. Times up to it can be subtracted from each other.
+	maxStamp = 1 << 62
+	// maxCount is the largest count up to which each whole number is told apart.
+	maxCount = 1 << 53
+)
 
-// mend takes counts below 0 and times that cannot be for unknown, and reports
+// mend takes counts and times that cannot be for unknown, and reports
 // whether there were any. A report that does not say when it was true was true at
 // the latest time it tells.
 func mend(r *model.Request) bool {
 	mended := false
 	for _, v := range [...]*model.Reading{&r.InputTokens, &r.OutputTokens, &r.CachedTokens, &r.OutputChunks} {
-		if v.OK() && v.Value < 0 {
+		if v.OK() && !(v.Value >= 0 && v.Value <= maxCount) {
 			*v, mended = model.Reading{}, true
 		}
 	}
