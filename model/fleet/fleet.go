@@ -96,6 +96,11 @@ func New(c Config) (*Fleet, error) {
 	if err := checkRules(c.Policy.Rules); err != nil {
 		return nil, err
 	}
+	for what, s := range map[string]float64{"grace": c.Policy.GraceS, "idle_clear": c.Policy.IdleClearS, "silence": c.Policy.SilentAfterS} {
+		if !isSpan(s) {
+			return nil, fmt.Errorf("%s of %v s: neither below 0 nor beyond a century", what, s)
+		}
+	}
 	f := &Fleet{
 		every:   c.Every,
 		window:  c.Window,

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -450,6 +451,10 @@ func TestUserRules(t *testing.T) {
 		{Name: "x", Signal: "goodput", Over: &clear, Target: "a"},
 		{Name: "x", Signal: "goodput", Under: &over},
 		{Name: "x", Signal: "kv_cache_usage", Over: &over, Workflow: "a"},
+		{Name: "x", Signal: "goodput", Over: &over, Severity: "\x1b[31mloud"},
+		{Name: "x", Signal: "goodput", Over: &over, ForS: -1},
+		{Name: "x", Signal: "goodput", Over: &over, HoldS: 1e300},
+		{Name: "x", Signal: "goodput", Over: &over, ForS: math.NaN()},
 	} {
 		if err := checkRules([]model.RuleSpec{bad}); err == nil {
 			t.Errorf("%+v is taken", bad)
@@ -506,5 +511,17 @@ func TestShortPeriodAndLongJump(t *testing.T) {
 	budget := workflowNamed(t, b.run(s, time.Minute, 10, 0), "chat").Budget
 	if budget.ObservedS > 60 || budget.Remaining.Value != 1 {
 		t.Errorf("%+v", budget)
+	}
+}
+
+// A tape may carry any policy.
+func TestImpossiblePolicy(t *testing.T) {
+	for _, p := range []model.Policy{
+		{GraceS: -1}, {GraceS: 1e300}, {IdleClearS: math.Inf(1)}, {SilentAfterS: math.NaN()},
+		{Workflows: []model.WorkflowSpec{{Name: "a", Share: 0.9, PeriodS: 60, Reader: "\x1b[31mall"}}},
+	} {
+		if _, err := New(Config{Every: time.Second, Policy: p}); err == nil || strings.Contains(err.Error(), "\x1b") {
+			t.Errorf("%+v: %v", p, err)
+		}
 	}
 }

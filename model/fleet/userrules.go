@@ -170,6 +170,22 @@ func checkRules(rules []model.RuleSpec) error {
 
 func isShare(bound *float64) bool { return *bound >= 0 && *bound <= 1 }
 
+// checkNature refuses a severity that is none, and times that no duration holds.
+func checkNature(r model.RuleSpec) error {
+	switch r.Severity {
+	case "", model.Page, model.Warn, model.Note:
+	default:
+		return fmt.Errorf("rule %s: no severity %q; there are page, warn and note", r.Name, r.Severity)
+	}
+	if !isSpan(r.ForS) || !isSpan(r.HoldS) {
+		return fmt.Errorf("rule %s: for %v s, hold %v s: neither below 0 nor beyond a century", r.Name, r.ForS, r.HoldS)
+	}
+	return nil
+}
+
+// isSpan reports whether a time in seconds is one that can be waited for.
+func isSpan(s float64) bool { return s >= 0 && s <= 100*366*24*3600 }
+
 // judgeRules evaluates the user's own rules.
 func (f *Fleet) judgeRules(fr *model.Frame) {
 	for _, r := range f.policy.Rules {

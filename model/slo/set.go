@@ -96,6 +96,9 @@ func check(w *model.WorkflowSpec) (wrong []error) {
 	if w.DeadlineS != 0 && !positive(w.DeadlineS) {
 		say("the deadline is %v s, it must be above 0", w.DeadlineS)
 	}
+	if w.Reader != model.ReaderUnknown && w.Reader != model.ReaderHuman && w.Reader != model.ReaderProgram {
+		say("unknown reader %q, known are human and program", w.Reader)
+	}
 	bound := map[model.Metric]bool{}
 	for _, o := range w.Objectives {
 		if index(o.Metric) < 0 {
