@@ -451,10 +451,10 @@ func TestUserRules(t *testing.T) {
 		{Name: "x", Signal: "goodput", Over: &clear, Target: "a"},
 		{Name: "x", Signal: "goodput", Under: &over},
 		{Name: "x", Signal: "kv_cache_usage", Over: &over, Workflow: "a"},
-		{Name: "x", Signal: "goodput", Over: &over, Severity: "\x1b[31mloud"},
-		{Name: "x", Signal: "goodput", Over: &over, ForS: -1},
-		{Name: "x", Signal: "goodput", Over: &over, HoldS: 1e300},
-		{Name: "x", Signal: "goodput", Over: &over, ForS: math.NaN()},
+		{Name: "x", Signal: "e2e_p95", Over: &over, Severity: "\x1b[31mloud"},
+		{Name: "x", Signal: "e2e_p95", Over: &over, ForS: -1},
+		{Name: "x", Signal: "e2e_p95", Over: &over, HoldS: 1e300},
+		{Name: "x", Signal: "e2e_p95", Over: &over, ForS: math.NaN()},
 	} {
 		if err := checkRules([]model.RuleSpec{bad}); err == nil {
 			t.Errorf("%+v is taken", bad)

@@ -157,6 +157,9 @@ func checkRules(rules []model.RuleSpec) error {
 		case SignalUnit(r.Signal) == model.Ratio && !isShare(cmp.Or(r.Over, r.Under)):
 			return fmt.Errorf("rule %s: %s is a share: bound it between 0 and 1", r.Name, r.Signal)
 		}
+		if err := checkNature(r); err != nil {
+			return err
+		}
 		if r.Workflow != "" && ofTarget(r.Signal) {
 			return fmt.Errorf("rule %s: %s is a figure of targets: give target instead of workflow", r.Name, r.Signal)
 		}
