@@ -22,9 +22,10 @@ type Frame struct {
 	CoveredS    Reading        `json:"covered_s"` // how much of the window the data spans
 	Simulated   bool           `json:"simulated"`
 	Targets     []TargetView   `json:"targets"`
-	Workflows   []WorkflowView `json:"workflows"` // worst first
-	Goodput     *GoodputView   `json:"goodput"`   // of all workflows with objectives
-	Devices     *Later         `json:"devices"`
+	Workflows   []WorkflowView `json:"workflows"`      // worst first
+	Goodput     *GoodputView   `json:"goodput"`        // of all workflows with objectives
+	Devices     []DeviceView   `json:"devices"`        // in the order in which they were first seen
+	DeviceSum   *DevicesView   `json:"device_summary"` // null without any
 	Utilization *Later         `json:"utilization"`
 	Alerts      []AlertView    `json:"alerts"`            // most urgent first
 	AlertLog    []AlertEvent   `json:"alert_log"`         // newest first, bounded
@@ -110,17 +111,21 @@ type TargetView struct {
 	Notes       []string   `json:"notes"`
 	Meanings    []Meaning  `json:"meanings"`
 
-	Running           Reading `json:"running"`
-	Waiting           Reading `json:"waiting"`
-	KVCacheUsage      Reading `json:"kv_cache_usage"`
-	RequestsPerSecond Reading `json:"requests_per_second"`
-	OutputPerSecond   Reading `json:"output_per_second"`
-	ReportedOutput    Reading `json:"engine_reports_output_per_second"`
-	TTFT              *Dist   `json:"ttft"`
-	TPOT              *Dist   `json:"tpot"`
-	ITL               *Dist   `json:"itl"`
-	PreemptionsPerSec Reading `json:"preemptions_per_second"`
-	Simulated         bool    `json:"simulated"`
+	Running           Reading  `json:"running"`
+	Waiting           Reading  `json:"waiting"`
+	KVCacheUsage      Reading  `json:"kv_cache_usage"`
+	RequestsPerSecond Reading  `json:"requests_per_second"`
+	OutputPerSecond   Reading  `json:"output_per_second"`
+	ReportedOutput    Reading  `json:"engine_reports_output_per_second"`
+	TTFT              *Dist    `json:"ttft"`
+	TPOT              *Dist    `json:"tpot"`
+	ITL               *Dist    `json:"itl"`
+	PreemptionsPerSec Reading  `json:"preemptions_per_second"`
+	Simulated         bool     `json:"simulated"`
+	SkewS             Reading  `json:"clock_skew_s"` // how far its clock is ahead of ours; null where it tells no time
+	StepS             Reading  `json:"step_s"`       // between two points of what it passes on; null where each poll is new
+	Replicas          Replicas `json:"replicas"`     // servers behind it, 0 of 0 where it is one
+	GPUs              []string `json:"gpus"`         // UUIDs of the devices it runs on, as far as that is known
 
 	Engines []EngineView `json:"engines"` // data-parallel engines, [] when the page tells none apart
 }
@@ -316,11 +321,12 @@ type WorkflowView struct {
 	PrefixCacheHit    Reading         `json:"prefix_cache_hit"`
 	PreemptionsPerSec Reading         `json:"preemptions_per_second"`
 	Objectives        []ObjectiveView `json:"objectives"`
-	FirstAnswer       *Dist           `json:"first_answer"` // null where no event tells it
-	Response          *Dist           `json:"response"`     // E2E from a load generator's schedule; null without one
-	Phases            *Phases         `json:"phases"`       // null where nobody tells phases
-	Load              *LoadView       `json:"load"`         // null without a load generator's schedule
-	Reported          []ReportedView  `json:"reported"`     // latencies that a gateway sums up itself
+	FirstAnswer       *Dist           `json:"first_answer"`   // null where no event tells it
+	Response          *Dist           `json:"response"`       // E2E from a load generator's schedule; null without one
+	Phases            *Phases         `json:"phases"`         // null where nobody tells phases
+	Load              *LoadView       `json:"load"`           // null without a load generator's schedule
+	Reported          []ReportedView  `json:"reported"`       // latencies that a gateway sums up itself
+	Outside           *OutsideView    `json:"outside_engine"` // null unless gateways and engines both tell TTFT
 	Promised          Promise         `json:"promised"`
 	Goodput           *GoodputView    `json:"goodput"`
 	Budget            *BudgetView     `json:"budget"`
@@ -377,6 +383,16 @@ type ReportedView struct {
 	WindowS   Reading      `json:"window_s"`
 	Count     Reading      `json:"count"`
 	Quantiles []QuantileAt `json:"quantiles"` // ascending
+}
+
+// OutsideView is the part of TTFT that passes before a request reaches its engine:
+// what gateways measured less what the engines behind them did. Means may be
+// subtracted, percentiles may not: both stand side by side.
+type OutsideView struct {
+	Mean    Reading `json:"mean_s"` // below 0: the two do not measure the same
+	Gateway *Dist   `json:"gateway_ttft"`
+	Engine  *Dist   `json:"engine_ttft"`
+	Note    Text    `json:"note"` // why Mean cannot be trusted or formed
 }
 
 // WorstReplica is one target's own latency: TTFT, or E2E where there is none.

@@ -14,6 +14,9 @@ type Target struct {
 	Name      string   `json:"name"` // what the screen calls it, unique
 	Kind      string   `json:"kind"`
 	Simulated bool     `json:"simulated,omitempty"`
+	// GPUs are the devices that it runs on where the configuration says so: UUIDs, or
+	// names of the targets that tell of them, separated by blanks.
+	GPUs string `json:"gpus,omitempty"`
 }
 
 // The kinds of targets. A gateway stands before engines; a Prometheus server tells
@@ -121,12 +124,23 @@ type Meaning struct {
 // About is what a target says of itself. A source hands out the same pointer
 // until something in it changes; nobody writes to it after that.
 type About struct {
+	// Kind is what a look showed the target to be, of the kinds of targets; "" where
+	// its address had said so.
+	Kind     string    `json:"target_kind,omitempty"`
 	Engine   string    `json:"engine,omitempty"`  // dialect, "" when no dialect claims the page
 	Version  string    `json:"version,omitempty"` // as far as the page shows it
 	Models   []string  `json:"models,omitempty"`
 	Meanings []Meaning `json:"meanings,omitempty"` // one a signal found
 	Missing  []Signal  `json:"missing,omitempty"`  // signals the engine could export and does not here
 	Notes    []string  `json:"notes,omitempty"`    // short sentences: "8 process copies of kv_cache_usage_perc"
+
+	// StepS is how many seconds lie between two points of what the target tells, where
+	// it passes on what it read itself: a Prometheus server's scrape interval, an
+	// exporter's collection interval. 0: every poll is new.
+	StepS float64 `json:"step_s,omitempty"`
+	// Replicas is how many servers stand behind the target's numbers, and how many of
+	// them answer; 0 of 0 where it is one or is not known.
+	Replicas Replicas `json:"replicas,omitzero"`
 }
 
 // Batch is everything one poll of one target returned, or why it returned
@@ -146,6 +160,12 @@ type Batch struct {
 	Epoch    string     // of the reporter's numbering; another one means it began anew; "": it has none
 	Lost     int        // reports the reporter says, or its numbers show, never reached us
 	Reported []Reported // latencies summed up by the reporter itself
+
+	Devices []Device // GPUs, of a target that tells of them: all it has, each time
+	// Clock is what the other side's clock showed when it answered; zero: it does not
+	// say. ClockError is by how much that may be wrong for want of digits.
+	Clock      time.Time
+	ClockError time.Duration
 }
 
 // Input is the only thing the core consumes. With nothing but a stamp it is a
@@ -156,9 +176,11 @@ type Input struct {
 	Window time.Duration // > 0: the viewer chose another window
 	Ack    AlertID       // the viewer acknowledged an alert, or took that back
 	Mark   string        // a stage begins here, with this name
+	Join   *Target       // a target is watched from here on
+	Leave  TargetID      // a target is not watched any more
 }
 
 // IsTick reports whether the input only tells the time.
 func (in Input) IsTick() bool {
-	return in.Batch == nil && in.Window == 0 && in.Ack == "" && in.Mark == ""
+	return in.Batch == nil && in.Window == 0 && in.Ack == "" && in.Mark == "" && in.Join == nil && in.Leave == ""
 }
