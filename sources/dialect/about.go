@@ -26,6 +26,7 @@ func (pl *Plan) About(*expo.Page) *model.About {
 
 func (pl *Plan) describe() *model.About {
 	a := &model.About{
+		Kind:    pl.dialect.kind,
 		Engine:  pl.dialect.engine,
 		Version: pl.version,
 		Models:  pl.models,

@@ -32,6 +32,7 @@
 // # The keys of a file
 //
 //	engine        the dialect's name; a user's file of the same name replaces ours
+//	kind          what its targets are: engine (the default), gateway or gpu
 //	like          a dialect to start from: what this file does not state is taken
 //	              from there, except detect and priority. A user's file may be like
 //	              the one it replaces

@@ -26,6 +26,7 @@ type Set struct {
 // Dialect is the name table of one engine, with what it shares filled in.
 type Dialect struct {
 	engine      string
+	kind        string // "" for an engine
 	also        []*Dialect
 	priority    int
 	prefixes    []string
@@ -77,6 +78,9 @@ func (d *Dialect) keepable(names []string) []string {
 		return slices.Contains(reserved, name) || slices.Contains(d.labels.Ranks, name) || slices.Contains(d.labels.Copies, name)
 	})
 }
+
+// Kind is what the dialect's targets are, of the kinds of targets: "" for an engine.
+func (d *Dialect) Kind() string { return d.kind }
 
 // Engines names the engines of the set, in alphabetical order.
 func (s *Set) Engines() []string { return slices.Sorted(maps.Keys(s.specs)) }
@@ -200,6 +204,13 @@ func unknownEngine(specs map[string]*spec, s *spec, key, engine string) error {
 // one dialect alone; everything else is kept where the spec is silent.
 func (d *Dialect) lay(s *spec) {
 	d.engine, d.priority, d.detect = s.Engine, s.Priority, s.Detect
+	switch s.Kind {
+	case "":
+	case model.EngineTarget:
+		d.kind = ""
+	default:
+		d.kind = s.Kind
+	}
 	d.prefixes = stated(s.Prefixes, d.prefixes)
 	d.versions = stated(s.Versions, d.versions)
 	d.notes = stated(s.Notes, d.notes)

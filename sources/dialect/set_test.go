@@ -36,6 +36,7 @@ func TestErrorsSayWhereAndWhat(t *testing.T) {
 		{"arithmetic on buckets", "engine: foo\nsignals:\n  ttft_seconds: {from: a, over: b}\n", `a histogram takes from or mean only`},
 		{"a mean of a level", "engine: foo\nsignals:\n  requests_running: {mean: {sum: a, count: b}}\n", `mean and caution are for histograms`},
 		{"an open name", "engine: foo\nsignals:\n  requests_running: {from: a*}\n", `"a*" names no single metric`},
+		{"a kind of target", "engine: foo\nkind: gatway\n", `foo.yaml:2:1: "gatway" is none of engine, gateway, gpu`},
 		{"rows", "engine: foo\nsignals:\n  requests_running: {from: a, rows: back}\n", `rows is front or step, not "back"`},
 		{"a reason", "engine: foo\nreasons: {halt: [x]}\n", `foo.yaml:2:1: "halt" is none of stop, length, aborted, error, other`},
 		{"only", "engine: foo\nonly: priority\n", `foo.yaml:2:1: "priority" is no label="value"`},
@@ -59,6 +60,23 @@ func TestCircleOfBases(t *testing.T) {
 	err = builtinSet(t).AddDir(files("a.yaml", "engine: a\n", "b.yaml", "engine: a\n"))
 	if err == nil || !strings.Contains(err.Error(), `engine "a" is described in a.yaml already`) {
 		t.Errorf("got %v", err)
+	}
+}
+
+func TestKind(t *testing.T) {
+	set := builtinSet(t)
+	err := set.AddDir(files("a.yaml", "engine: a\nkind: gateway\ndetect: {any: [a]}\n",
+		"b.yaml", "engine: b\nlike: a\ndetect: {any: [b]}\n",
+		"c.yaml", "engine: c\nlike: a\nkind: engine\ndetect: {any: [c]}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for engine, want := range map[string]string{"a": model.GatewayTarget, "b": model.GatewayTarget, "c": "", "vllm:x": ""} {
+		page := scan(t, []byte(engine+" 1\n"))
+		d, ok := set.Detect(page)
+		if !ok || d.Kind() != want || d.Compile(page).About(page).Kind != want {
+			t.Errorf("%s: kind %q, want %q", engine, d.Kind(), want)
+		}
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 // spec is one dialect file as written. doc.go says what each key means.
 type spec struct {
 	Engine      string                     `yaml:"engine"`
+	Kind        string                     `yaml:"kind"`
 	Like        string                     `yaml:"like"`
 	Also        []string                   `yaml:"also"`
 	Priority    int                        `yaml:"priority"`
@@ -167,11 +168,17 @@ func (m *many[T]) UnmarshalYAML(n *yaml.Node) error {
 // reasonNames are the canonical finish reasons that a file may map to.
 var reasonNames = []string{"stop", "length", "aborted", "error", "other"}
 
+// kindNames are what a dialect's target may be.
+var kindNames = []string{model.EngineTarget, model.GatewayTarget, model.GPUTarget}
+
 // check finds what the YAML reader cannot: values that mean nothing. The place
 // of an error is that of the top-level key unless a way knows its own.
 func (s *spec) check() (key string, err error) {
 	if s.Engine == "" {
 		return "", errors.New("the key engine is missing")
+	}
+	if s.Kind != "" && !slices.Contains(kindNames, s.Kind) {
+		return "kind", fmt.Errorf("%q is none of %s", s.Kind, strings.Join(kindNames, ", "))
 	}
 	if s.Only != "" {
 		if s.only, err = parseMatchers(s.Only); err != nil {
