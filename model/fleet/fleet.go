@@ -62,7 +62,8 @@ const maxPromised = 1000
 // Fleet folds inputs into frames.
 type Fleet struct {
 	every   time.Duration
-	window  time.Duration
+	window  time.Duration // as chosen
+	span    time.Duration // of this frame's figures: the window, or longer
 	reach   time.Duration // of the targets' rings
 	targets []*target     // in the order given
 	byID    map[model.TargetID]*target
@@ -117,9 +118,7 @@ func New(c Config) (*Fleet, error) {
 		if f.byID[spec.ID] != nil {
 			return nil, fmt.Errorf("target %s is given twice", spec.Name)
 		}
-		t := newTarget(spec, reach)
-		f.targets = append(f.targets, t)
-		f.byID[spec.ID] = t
+		f.watch(spec)
 	}
 	return f, nil
 }
@@ -142,6 +141,12 @@ func (f *Fleet) Step(in model.Input) *model.Frame {
 		return nil
 	case in.Mark != "":
 		f.onMark(in.At, in.Mark)
+		return nil
+	case in.Join != nil:
+		f.watch(*in.Join)
+		return nil
+	case in.Leave != "":
+		f.leave(in.Leave, in.At)
 		return nil
 	default:
 		return f.frame(in.At)
@@ -230,10 +235,11 @@ func (f *Fleet) mark(t *target, e model.Event) {
 }
 
 func (f *Fleet) frame(at model.Instant) *model.Frame {
+	f.span = f.spanned()
 	fr := &model.Frame{
 		Schema:    model.Schema,
 		At:        at,
-		WindowS:   f.window.Seconds(),
+		WindowS:   f.span.Seconds(),
 		Targets:   make([]model.TargetView, 0, len(f.targets)),
 		Workflows: make([]model.WorkflowView, 0, len(f.flows)),
 		Every:     f.every,
@@ -244,7 +250,7 @@ func (f *Fleet) frame(at model.Instant) *model.Frame {
 	}
 	for _, t := range f.targets {
 		t.settle(at, f.every)
-		t.measure(f.window)
+		t.measure(f.span)
 		t.join(at.Mono)
 		t.reportedTo(f)
 		fr.Targets = append(fr.Targets, t.see())
@@ -256,7 +262,7 @@ func (f *Fleet) frame(at model.Instant) *model.Frame {
 	}
 	fr.CoveredS = f.covered()
 	f.forgetFlows(at)
-	points, repeat := f.grid.advance(at.Mono, staleAfter(f.every))
+	points, repeat := f.grid.advance(at.Mono, staleAfter(max(f.every, f.longestStep())))
 	for _, w := range f.flows {
 		fr.Workflows = append(fr.Workflows, w.see(at, f))
 		w.record(&fr.Workflows[len(fr.Workflows)-1], points, repeat, f.grid.step, f.grid.end(f.started))

@@ -102,7 +102,7 @@ func (f *Fleet) inFlight(at model.Instant) {
 	for _, w := range f.flows {
 		w.events.flight, w.events.came = model.Phases{}, 0
 	}
-	from := windowStart(f.window, at.Mono)
+	from := windowStart(f.span, at.Mono)
 	for _, t := range f.targets {
 		if t.follows == nil {
 			continue

@@ -15,7 +15,7 @@ func (w *workflow) seeReports(v *model.WorkflowView, f *Fleet) slo.Span {
 	if w.reporting == 0 {
 		return w.seeSilence(v)
 	}
-	sum, from := w.events.over(f.window, w.now.Mono)
+	sum, from := w.events.over(f.span, w.now.Mono)
 	elapsed := w.now.Mono - max(from, f.started.Mono)
 	w.countReports(v, sum, elapsed)
 	v.TTFT = sum.dist(model.MetricTTFT)

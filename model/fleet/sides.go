@@ -66,7 +66,7 @@ func (s *side) tally() *tally {
 // stands reports whether a target stands in front of engines: what was found
 // behind a plain address may be a gateway too, and tells by its phases.
 func (t *target) stands() bool {
-	if t.spec.Kind == model.GatewayTarget {
+	if t.kind() == model.GatewayTarget {
 		return true
 	}
 	for _, s := range gatewayLevels {

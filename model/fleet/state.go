@@ -52,6 +52,7 @@ func (t *target) settle(at model.Instant, every time.Duration) {
 }
 
 func (t *target) judge(at model.Instant, every time.Duration) model.State {
+	every = max(every, t.step())
 	switch {
 	case t.polls == 0:
 		return ""
@@ -79,11 +80,13 @@ func hard(k model.FaultKind) bool {
 	}
 }
 
+// patience is how long nothing may move while there is work. A server that passes
+// on what it read must have read it three times.
 func (t *target) patience() time.Duration {
 	if t.atEnd {
-		return stalledAtEnd
+		return max(stalledAtEnd, stillPolls*t.step())
 	}
-	return stalledAfter
+	return max(stalledAfter, stillPolls*t.step())
 }
 
 // neverMoved: nothing happened since the first page.

@@ -28,6 +28,7 @@ type target struct {
 	restartedAt                model.Instant
 	coldUntil                  time.Duration // it warms up after a restart
 	took                       time.Duration
+	skew                       model.Reading // seconds that its clock is ahead of ours
 	badLines, refused          int
 	firstBad                   string
 	about                      *model.About
@@ -99,6 +100,7 @@ func (t *target) take(at model.Instant, b *model.Batch, f *Fleet) bool {
 	unseen := at.Sub(t.lastGood)
 	t.lastPoll, t.lastGood, t.took = at, at, b.Took
 	t.badLines, t.firstBad = b.BadLines, b.FirstBad
+	t.skew = skew(at, b)
 	t.dirty = true
 
 	regrouped := t.group(b, f.promise)

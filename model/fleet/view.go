@@ -11,7 +11,7 @@ import (
 // dress writes the part of the target's view that changes only with its data.
 func (t *target) dress(ty *tally) {
 	v := model.TargetView{
-		Name: t.spec.Name, ID: t.spec.ID, Kind: t.spec.Kind, Simulated: t.spec.Simulated,
+		Name: t.spec.Name, ID: t.spec.ID, Kind: t.kind(), Simulated: t.spec.Simulated,
 		Running:           ty.levelOf(model.Running),
 		Waiting:           ty.levelOf(model.Waiting),
 		KVCacheUsage:      ty.levelOf(model.KVUsage),
@@ -34,6 +34,10 @@ func (t *target) dress(ty *tally) {
 		v.Missing = ty.missing()
 		v.Meanings = orEmpty(a.Meanings)
 		v.Notes = orEmpty(slices.Concat(a.Notes, notes(ty), t.ownNotes()))
+		v.Replicas = a.Replicas
+	}
+	if s := t.step(); s > 0 {
+		v.StepS = model.Of(s.Seconds())
 	}
 	t.view = v
 }
@@ -91,6 +95,7 @@ func (t *target) see() model.TargetView {
 	v := t.view
 	v.State, v.Since, v.LastGoodAt = t.state, t.since, t.lastGood
 	v.Polls, v.FailedPolls, v.Restarts, v.RestartedAt = t.polls, t.failed, t.restarts, t.restartedAt
+	v.SkewS = t.skew
 	v.BadLines, v.FirstBad, v.Dropped = t.badLines, model.Text(t.firstBad), t.refused
 	if t.polls > 0 {
 		v.TookS = model.Of(t.took.Seconds())

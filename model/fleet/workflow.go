@@ -109,9 +109,10 @@ func (w *workflow) see(at model.Instant, f *Fleet) model.WorkflowView {
 		}
 	}
 	v.Worst = w.worst()
+	v.Outside = w.outside()
 	v.WaitNow, v.BreachIn = w.waitNow(&v), w.breachIn(&v)
 	v.Missing = missing(ty, back)
-	span := w.span(ty, f.window, f.every)
+	span := w.span(ty, f.span, f.every)
 	v.Notes = w.notes(ty, span.Began)
 	v.Reported = append([]model.ReportedView{}, w.reported...)
 	w.front().counted = span
