@@ -27,6 +27,7 @@ const (
 	GPUTarget        = "gpu"
 	PrometheusTarget = "prometheus"
 	ProbeTarget      = "probe"
+	FinderTarget     = "discovery" // finds others
 )
 
 // Kind says how a sample's value may be used.
@@ -162,6 +163,9 @@ type Batch struct {
 	Reported []Reported // latencies summed up by the reporter itself
 
 	Devices []Device // GPUs, of a target that tells of them: all it has, each time
+	// Round is how long the last round of readings took where it goes on beside the
+	// polls, as it must where calls block; 0: the poll read them itself.
+	Round time.Duration
 	// Clock is what the other side's clock showed when it answered; zero: it does not
 	// say. ClockError is by how much that may be wrong for want of digits.
 	Clock      time.Time
