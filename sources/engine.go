@@ -57,6 +57,7 @@ func newAsked(spec Spec, u *url.URL) (*asked, error) {
 	if err != nil {
 		return nil, usage(spec.Address, "not an address", forms)
 	}
+	request.Host = spec.Options.host
 	return &asked{client, request, newSent(u, tokenSecrets(spec.Options)...)}, nil
 }
 

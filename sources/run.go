@@ -16,6 +16,9 @@ type RunOptions struct {
 	Every   time.Duration // between two good polls of a target; 0 for DefaultEvery
 	Timeout time.Duration // of one poll; 0 for min(Every, 5 s), but at least 1 s
 	Seed    uint64        // of the jitter
+
+	// After is how much time the inputs before this run took: its stamps follow them.
+	After time.Duration
 }
 
 // DefaultEvery is the poll interval where none is chosen.
@@ -52,8 +55,8 @@ const (
 // longTick. When Run returns, no goroutine of it is left and nothing is
 // requested any more. The error is nil when ctx ended the run.
 func Run(ctx context.Context, targets []Opened, opt RunOptions, emit func(model.Input)) (err error) {
-	defer func() { err = errors.Join(err, CloseAll(targets)) }()
 	r := newRun(targets, opt, emit)
+	defer func() { err = errors.Join(err, r.close()) }()
 	// Deferred calls run from the last up: no poll outlives its source.
 	ctx, stop := context.WithCancel(ctx)
 	defer r.wait()
@@ -63,9 +66,11 @@ func Run(ctx context.Context, targets []Opened, opt RunOptions, emit func(model.
 }
 
 type run struct {
-	emit    func(model.Input)
-	timeout time.Duration
-	start   time.Time
+	emit   func(model.Input)
+	opt    RunOptions
+	roster roster
+	wrong  error // what sources said when they were let go
+	start  time.Time
 
 	polled  []*polled
 	ready   []*polled   // reused by startDue
@@ -87,6 +92,11 @@ type polled struct {
 	due    time.Duration // never while a poll is under way, and after the last one
 	flying bool
 	began  time.Duration // of the poll under way
+
+	finders []*polled // that list it; none for one that the user named
+	cancel  func()    // calls the poll under way off
+	ended   bool      // it has no more polls to give
+	gone    bool      // it is not watched any more, and its last poll is under way
 }
 
 // answer is one poll's end.
@@ -106,16 +116,35 @@ func newRun(targets []Opened, opt RunOptions, emit func(model.Input)) *run {
 	}
 	r := &run{
 		emit:    emit,
-		timeout: opt.Timeout,
+		opt:     opt,
 		start:   time.Now(),
 		answers: make(chan answer, len(targets)),
 		left:    len(targets),
+		last:    opt.After,
 		tickGap: shortTick,
 	}
 	for i, t := range targets {
-		r.polled = append(r.polled, &polled{Opened: t, pace: newPace(t.Target.ID, opt.Every, opt.Seed), due: firstPoll(i, len(targets))})
+		r.polled = append(r.polled, r.newPolled(t, firstPoll(i, len(targets))))
 	}
+	r.roster = newRoster(r.polled)
 	return r
+}
+
+func (r *run) newPolled(o Opened, due time.Duration) *polled {
+	every := r.opt.Every
+	if s, ok := o.Source.(Paced); ok {
+		every = max(every, s.Pace())
+	}
+	return &polled{Opened: o, pace: newPace(o.Target.ID, every, r.opt.Seed), due: due}
+}
+
+// close closes every source that is still watched.
+func (r *run) close() error {
+	errs := []error{r.wrong}
+	for _, p := range r.polled {
+		errs = append(errs, p.Source.Close())
+	}
+	return errors.Join(errs...)
 }
 
 // loop starts polls, takes their answers and ticks.
@@ -146,7 +175,9 @@ func (r *run) loop(ctx context.Context) {
 
 func (r *run) wait() {
 	for ; r.flying > 0; r.flying-- {
-		<-r.answers
+		if a := <-r.answers; a.from.gone {
+			r.wrong = errors.Join(r.wrong, a.from.Source.Close())
+		}
 	}
 }
 
@@ -180,7 +211,9 @@ func (r *run) startDue(ctx context.Context) (next time.Duration) {
 	for _, p := range r.ready {
 		p.due, p.flying, p.began = never, true, now
 		r.flying++
-		go r.poll(ctx, p)
+		polling, cancel := context.WithTimeout(ctx, r.opt.Timeout)
+		p.cancel = cancel
+		go r.poll(polling, p)
 	}
 	return next
 }
@@ -188,8 +221,7 @@ func (r *run) startDue(ctx context.Context) (next time.Duration) {
 // poll runs on a goroutine of its own and touches only its own target.
 func (r *run) poll(ctx context.Context, p *polled) {
 	a := answer{from: p, started: time.Now()}
-	ctx, cancel := context.WithTimeout(ctx, r.timeout)
-	defer cancel()
+	defer p.cancel()
 	a.batch, a.err = pollOnce(ctx, p.Source, a.started.Sub(r.start))
 	a.ended = time.Now()
 	r.answers <- a
@@ -197,12 +229,22 @@ func (r *run) poll(ctx context.Context, p *polled) {
 
 // take passes a poll's outcome on and decides when the next one is.
 func (r *run) take(ctx context.Context, a answer) {
+	if a.from.gone {
+		r.wrong = errors.Join(r.wrong, a.from.Source.Close())
+		return
+	}
 	if ctx.Err() != nil {
 		return // its failure may be the end of the run and nothing else
 	}
 	if errors.Is(a.err, io.EOF) {
+		a.from.ended = true
 		r.left--
 		return
+	}
+	if f, ok := a.from.Source.(Finder); ok && a.err == nil {
+		if err := r.follow(ctx, a.from, f.Found()); err != nil {
+			a.err = &FaultError{model.Malformed, excerpt(err.Error())}
+		}
 	}
 	batch := outcome(a.batch, a.err)
 	batch.Target = a.from.Target.ID
@@ -222,10 +264,16 @@ func (r *run) take(ctx context.Context, a answer) {
 
 // send stamps an input. A poll is stamped with its end, which is when its
 // numbers were nearest to true: a busy server writes its page last.
-func (r *run) send(at time.Time, batch *model.Batch) {
-	mono := max(at.Sub(r.start), r.last)
+func (r *run) send(at time.Time, batch *model.Batch) { r.stamped(at, model.Input{Batch: batch}) }
+
+// pass sends an input that is of now.
+func (r *run) pass(in model.Input) { r.stamped(time.Now(), in) }
+
+func (r *run) stamped(at time.Time, in model.Input) {
+	mono := max(at.Sub(r.start)+r.opt.After, r.last)
 	r.last = mono
-	r.emit(model.Input{At: model.Instant{Wall: at.Round(0), Mono: mono}, Batch: batch})
+	in.At = model.Instant{Wall: at.Round(0), Mono: mono}
+	r.emit(in)
 }
 
 func (r *run) tick() {

@@ -30,6 +30,7 @@ type Options struct {
 	Follow bool
 
 	lines *expo.Lines // shared by the targets that are opened together
+	host  string      // the name behind an address, for the Host header; "" the address
 }
 
 // UsageError is a target argument that cannot be meant as it stands.
@@ -222,7 +223,7 @@ var laterSchemes = []string{
 	"prom+http", "prom+https", "nvml", "openai+http", "openai+https",
 }
 
-const forms = "give host:port, http(s)://host/path, stats+http(s)://host/path, events:FILE, events+http(s)://host/path, " +
+const forms = "give host:port, http(s)://host/path, stats+http(s)://host/path, events:FILE, events+http(s)://host/path, file_sd:FILE, dns+http(s)://name:port, " +
 	"saved pages, a directory of them, FILE.tape or demo"
 
 // notATarget says why no kind matches an argument, as far as its form tells.
