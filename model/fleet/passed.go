@@ -32,11 +32,13 @@ func (t *target) step() time.Duration {
 }
 
 // longestStep is the longest step of those that tell of requests. How often GPUs
-// are sampled says nothing about the window of a percentile.
+// are sampled, or targets looked for, says nothing about the window of a percentile.
 func (f *Fleet) longestStep() time.Duration {
 	longest := time.Duration(0)
 	for _, t := range f.targets {
-		if t.kind() != model.GPUTarget {
+		switch t.kind() {
+		case model.GPUTarget, model.FinderTarget:
+		default:
 			longest = max(longest, t.step())
 		}
 	}
