@@ -179,6 +179,7 @@ func (e *engine) scrape(ctx context.Context, request *http.Request) (model.Batch
 	var batch model.Batch
 	*buf, batch, err = e.page.take(ctx, &incoming{Reader: body, limit: e.limit, fault: fault}, *buf, startOf(response))
 	e.drains = err != nil && hintOf(*buf).drains
+	tellClock(&batch, response)
 	return batch, err
 }
 
