@@ -68,6 +68,8 @@
 //	lazy          series appear with their first event: until a request has finished
 //	              an absent one means no event yet, not that it is not exported
 //	notes         sentences for the reader: {say: …}, with any, all, none as a condition
+//	enable        how to get what the engine can export and does not: {for: [signals,
+//	              or metrics of a device], say: the flag, setting or version}
 //	without       signals of the like dialect that this engine does not have
 //	signals       by canonical name (package model), one way or a list of ways; the
 //	              first that the page has is taken, two are never added

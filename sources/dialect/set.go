@@ -40,6 +40,7 @@ type Dialect struct {
 	choose      *choice
 	lazy        bool
 	notes       []note
+	enable      []enabling
 	signals     map[model.Signal]many[way]
 }
 
@@ -214,6 +215,7 @@ func (d *Dialect) lay(s *spec) {
 	d.prefixes = stated(s.Prefixes, d.prefixes)
 	d.versions = stated(s.Versions, d.versions)
 	d.notes = stated(s.Notes, d.notes)
+	d.enable = stated(s.Enable, d.enable)
 	d.only = stated(s.only, d.only)
 	if s.Labels != nil {
 		d.labels = *s.Labels

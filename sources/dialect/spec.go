@@ -30,6 +30,7 @@ type spec struct {
 	Choose      *choice                    `yaml:"choose"`
 	Lazy        *bool                      `yaml:"lazy"`
 	Notes       []note                     `yaml:"notes"`
+	Enable      []enabling                 `yaml:"enable"`
 	Without     []model.Signal             `yaml:"without"`
 	Signals     map[model.Signal]many[way] `yaml:"signals"`
 
@@ -193,6 +194,11 @@ func (s *spec) check() (key string, err error) {
 	for _, signal := range s.Without {
 		if !isSignal(signal) {
 			return "without", fmt.Errorf("there is no signal %q%s", signal, didYouMean(string(signal), signalNames()))
+		}
+	}
+	for _, e := range s.Enable {
+		if err := e.check(); err != nil {
+			return "enable", err
 		}
 	}
 	for _, info := range model.Signals {
