@@ -18,6 +18,7 @@ type core struct {
 	box  *mailbox
 	hear func(*model.Frame) // gets every frame and does not wait; nil: nobody
 	last model.Instant
+	past bool // what comes in is the past: it is remembered, and not shown
 }
 
 // newCore builds the fold.
@@ -38,12 +39,19 @@ func (c *core) take(in model.Input) {
 
 func (c *core) step(in model.Input) {
 	c.last = in.At
-	if f := c.fold.Step(in); f != nil {
+	if f := c.fold.Step(in); f != nil && !c.past {
 		c.box.put(f)
 		if c.hear != nil {
 			c.hear(f)
 		}
 	}
+}
+
+// hush says whether what comes in is the past.
+func (c *core) hush(past bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.past = past
 }
 
 // setWindow is the viewer's choice of another window. It is an input like any

@@ -65,7 +65,8 @@ func (a *app) watch(ctx context.Context, args []string) error {
 		Signals: s.file.Alerts.attention(), Outbox: al.outbox(),
 	}
 	return a.show(ctx, s, c.box, screen, func(ctx context.Context) error {
-		return sources.Run(ctx, opened, sources.RunOptions{Every: every, Timeout: s.timeout, Seed: seed()}, c.take)
+		after := c.recall(ctx, opened, recalled)
+		return sources.Run(ctx, opened, sources.RunOptions{Every: every, Timeout: s.timeout, Seed: seed(), After: after}, c.take)
 	})
 }
 
