@@ -103,7 +103,7 @@ func (b *builder) place(i int) (k key, part string, rank int) {
 // locate is the sample that a series with these labels belongs to, and its rank.
 func (b *builder) locate(labels []expo.Label) (k key, rank int) {
 	names := &b.d.labels
-	k.model = firstOf(labels, names.Model)
+	k.model = b.d.named(labels, names.Model)
 	if b.d.lowerModels {
 		k.model = strings.ToLower(k.model)
 	}
@@ -112,15 +112,13 @@ func (b *builder) locate(labels []expo.Label) (k key, rank int) {
 	}
 	var engine []string
 	for _, n := range names.Engine {
-		if v := firstOf(labels, n); v != "" {
+		if v := b.d.named(labels, n); v != "" {
 			engine = append(engine, v)
 		}
 	}
 	k.engine = strings.Join(engine, "/")
-	if b.signal == model.Finished {
-		k.reason = b.reason(label(labels, names.Reason))
-	}
-	k.workflow, k.adapter = firstOf(labels, names.Workflow), firstOf(labels, names.Adapter)
+	k.reason = b.d.reasonIn(b.signal, labels)
+	k.workflow, k.adapter = b.d.named(labels, names.Workflow), b.d.named(labels, names.Adapter)
 	k.kept = b.kept(labels)
 	for _, n := range names.Ranks {
 		v, _ := strconv.Atoi(label(labels, n))
@@ -160,18 +158,11 @@ func (b *builder) repeats(name string) bool {
 // maxRanks keeps the ranks of several dimensions apart in one number.
 const maxRanks = 100_000
 
-// reason is the canonical word for an exposed finish reason.
-func (b *builder) reason(exposed string) string {
-	if canonical, ok := b.d.reasons[exposed]; ok || exposed == "" {
-		return canonical
-	}
-	return "other"
-}
-
-// firstOf is the value of the first of the labels in "a|b" that is there.
-func firstOf(labels []expo.Label, names string) string {
+// named is the value of the first of the labels in "a|b" that is there and names
+// something.
+func (d *Dialect) named(labels []expo.Label, names string) string {
 	for name := range strings.SplitSeq(names, "|") {
-		if v := label(labels, name); v != "" {
+		if v := label(labels, name); v != "" && !slices.Contains(d.labels.Placeholders, v) {
 			return v
 		}
 	}
@@ -317,21 +308,36 @@ func (b *builder) term(rows *grouped[row], o op, names []pattern) (metric string
 		if rows.all[k] == nil && o != opAdd {
 			continue // nothing to apply it to
 		}
-		t := term{op: o}
+		t := term{op: o, removed: math.NaN()}
+		if b.w.Removed != nil {
+			t.removed = *b.w.Removed
+		}
 		for _, p := range *parts.all[k] {
-			c := cell{ranks: p.ranks, constant: math.NaN()}
-			if len(b.w.Read) > 0 {
-				if c.constant = b.labelProduct(p.ranks[0].rows[0]); math.IsNaN(c.constant) {
-					continue
-				}
+			if c, ok := b.cell(p); ok {
+				t.cells = append(t.cells, c)
 			}
-			t.cells = append(t.cells, c)
 		}
 		if len(t.cells) > 0 {
 			rows.at(k).terms = append(rows.at(k).terms, t)
 		}
 	}
 	return metric, true
+}
+
+// cell is the value of a part. It reports false where a label that its value
+// depends on holds no number.
+func (b *builder) cell(p part) (c cell, ok bool) {
+	c = cell{ranks: p.ranks, constant: math.NaN(), weight: 1}
+	if len(b.w.Read) > 0 {
+		c.constant = b.labelProduct(p.ranks[0].rows[0])
+		return c, !math.IsNaN(c.constant)
+	}
+	if b.w.Weight != "" {
+		var err error
+		c.weight, err = strconv.ParseFloat(label(b.page.Series[p.ranks[0].rows[0]].Labels, b.w.Weight), 64)
+		return c, err == nil
+	}
+	return c, true
 }
 
 // labelProduct multiplies the numbers that stand in labels of a series.

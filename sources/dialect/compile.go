@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 type compiler struct {
 	*index
 	fronts    []string // names the choice's front rows go by on this page
+	whose     map[*Dialect]owners
 	preferred []int    // rows that would have been taken, had they been on this page
 	tooMany   []string // exposed names with so many series that they are not computed with
 }
@@ -23,7 +25,7 @@ type compiler struct {
 func (d *Dialect) Compile(p *expo.Page) *Plan { return newPlan(d.layout(p), p) }
 
 func (d *Dialect) layout(p *expo.Page) *layout {
-	c := &compiler{index: newIndex(p)}
+	c := &compiler{index: newIndex(p), whose: map[*Dialect]owners{}}
 	l := &layout{dialect: d, speakers: d.speakers(c.index)}
 	c.fronts = c.frontNames(d)
 	l.version = c.version(l.speakers)
@@ -102,7 +104,7 @@ type absence struct {
 // signal chooses how a signal is read. With nothing to read it says what is
 // known of that; both are nil for a signal that nobody has to have.
 func (c *compiler) signal(info model.SignalInfo, speakers []*Dialect) (*reading, *absence) {
-	var gone *reading // found, but not on this page
+	var gone, vague *reading // found, but not on this page; on it, but nobody can tell whose
 	a := absence{signal: info.Signal}
 	for _, d := range speakers {
 		for i := range d.signals[info.Signal] {
@@ -118,24 +120,33 @@ func (c *compiler) signal(info model.SignalInfo, speakers []*Dialect) (*reading,
 			}
 			r.absence = absence{signal: info.Signal}
 			r.consider(d, w)
-			if r.onPage(c.page) {
-				if gone != nil && gone.anyRow() != none {
-					c.preferred = append(c.preferred, gone.anyRow())
-				}
-				return r, nil
-			}
-			if gone == nil {
-				gone = r
+			switch {
+			case !r.onPage(c.page):
+				gone = cmp.Or(gone, r)
+			case !c.placeable(d, r):
+				vague = cmp.Or(vague, r)
+			default:
+				return c.insteadOf(gone, r), nil
 			}
 		}
 	}
 	switch {
+	case vague != nil:
+		return c.insteadOf(gone, vague), nil
 	case gone != nil:
 		return gone, nil
 	case a.expected || a.declared:
 		return nil, &a
 	}
 	return nil, nil
+}
+
+// insteadOf is r, and remembers what would have been taken were it on the page.
+func (c *compiler) insteadOf(gone, r *reading) *reading {
+	if gone != nil && gone.anyRow() != none {
+		c.preferred = append(c.preferred, gone.anyRow())
+	}
+	return r
 }
 
 func (a *absence) consider(d *Dialect, w *way) {
@@ -182,6 +193,8 @@ func (c *compiler) read(info model.SignalInfo, d *Dialect, w *way) *reading {
 	switch {
 	case w.Mean != nil:
 		ok = b.mean(r)
+	case w.Ranges != nil:
+		ok = b.ranges(r)
 	case info.Kind == model.Histogram:
 		ok = b.histogram(r)
 	default:

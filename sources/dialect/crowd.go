@@ -108,7 +108,7 @@ func (b *builder) tableOf() (t *expo.Crowd, from pattern, metric string) {
 // plain is whether a way takes values as they are, from rows that count alone.
 func (b *builder) plain() bool {
 	w := b.w
-	return len(w.From) > 0 && w.Minus == nil && w.Times == nil && w.Over == nil && len(w.Read) == 0 &&
+	return len(w.From) > 0 && w.Minus == nil && w.Times == nil && w.Over == nil && len(w.Read) == 0 && w.Weight == "" &&
 		(w.Rows == "" || b.d.choose == nil)
 }
 

@@ -125,7 +125,10 @@ func (c *crowd) choose() {
 
 // shows reports whether a row has the lines that count, numbers or not.
 func (c *crowd) shows(row int) bool {
-	_, value := c.cell(c.value, row)
+	v, value := c.cell(c.value, row)
+	if value && c.w.Removed != nil && v == *c.w.Removed {
+		return false
+	}
 	_, inf := c.cell(c.inf, row)
 	_, count := c.cell(c.count, row)
 	return value || inf || count

@@ -36,8 +36,33 @@ func newIndex(p *expo.Page) *index {
 			x.names = append(x.names, f.Name)
 		}
 	}
+	x.addDotted()
 	slices.Sort(x.names)
 	return x
+}
+
+// addDotted makes names with dots known under the underscores that readers of
+// older formats get to see, except where the page has those as well: the two are
+// one metric, and must not be added.
+func (x *index) addDotted() {
+	for _, name := range x.names {
+		if !strings.Contains(name, ".") {
+			continue
+		}
+		plain := strings.ReplaceAll(name, ".", "_")
+		if x.byName[plain] != nil || x.crowds[plain] != nil || x.declared[plain] {
+			continue
+		}
+		x.names = append(x.names, plain)
+		switch {
+		case x.byName[name] != nil:
+			x.byName[plain] = x.byName[name]
+		case x.crowds[name] != nil:
+			x.crowds[plain] = x.crowds[name]
+		default:
+			x.declared[plain] = true
+		}
+	}
 }
 
 func (x *index) addCrowd(t *expo.Crowd, sampled map[string]bool) {
@@ -60,36 +85,59 @@ func (x *index) addCrowd(t *expo.Crowd, sampled map[string]bool) {
 // the highest priority. A Prometheus server's federation page bears the names of
 // many engines and is the page of none.
 func (s *Set) Detect(p *expo.Page) (*Dialect, bool) {
-	if federated(p) {
+	from := originOf(p)
+	if from == fromFederation {
 		return nil, false
 	}
 	x := newIndex(p)
 	for _, d := range s.dialects {
-		if x.holds(d.prefixes, d.detect) {
+		if (from == fromServer || d.collected) && x.holds(d.prefixes, d.detect) {
 			return d, true
 		}
 	}
 	return nil, false
 }
 
-// federated reports whether most series bear the labels a Prometheus server gives
-// to what it scraped. Added up, they would count a server twice that two of its
-// jobs scrape.
-func federated(p *expo.Page) bool {
+// origin is who wrote a page.
+type origin uint8
+
+const (
+	fromServer     origin = iota // what it tells of
+	fromFederation               // a Prometheus server that scraped others
+	fromCollector                // an OpenTelemetry collector that others tell
+)
+
+// originOf tells by the labels job and instance of most series, which a Prometheus
+// server gives to what it scraped: added up, they would count a server twice that
+// two of its jobs scrape. A collector gives them to the services that it hears,
+// each once, and unlike such a server's federation its page says types.
+func originOf(p *expo.Page) origin {
 	scraped := func(l []expo.Label) bool { return label(l, "job") != "" && label(l, "instance") != "" }
-	n, all := 0, len(p.Series)
-	for i := range p.Series {
-		if scraped(p.Series[i].Labels) {
-			n++
+	n, all, typed := 0, len(p.Series), 0
+	note := func(labels []expo.Label, t expo.Type, series int) {
+		if scraped(labels) {
+			if n += series; t != expo.Untyped {
+				typed += series
+			}
 		}
+	}
+	for _, s := range p.Series {
+		note(s.Labels, s.Type, 1)
 	}
 	for _, t := range p.Crowds {
 		all += t.Rows() * len(t.Columns)
-		if t.Rows() > 0 && scraped(t.Labels(0, nil)) { // a family's rows have the same names
-			n += t.Rows() * len(t.Columns)
+		if t.Rows() > 0 && len(t.Columns) > 0 { // a family's rows have the same names
+			note(t.Labels(0, nil), t.Columns[0].Type, t.Rows()*len(t.Columns))
 		}
 	}
-	return 2*n > all
+	switch {
+	case 2*n <= all:
+		return fromServer
+	case 2*typed <= n:
+		return fromFederation
+	default:
+		return fromCollector
+	}
 }
 
 // holds reports whether the page satisfies a condition. An empty one holds nowhere.

@@ -24,10 +24,11 @@
 // # Selectors
 //
 // Where a name is asked for, a selector may stand, as in PromQL:
-// name{label="v",other!="w",third=~"a|b"}. An absent label counts as empty. In
-// detect, versions, notes and unless a name may end in * for any rest, and a
-// family that is declared without samples counts as well. Every name is looked for
-// under each of the prefixes.
+// name{label="v",other!="w",third=~"a|b"}. An absent label counts as empty, a
+// page's name with dots as the same with underscores. In detect, versions, notes
+// and unless a name may end in * for any rest, and a family that is declared
+// without samples counts as well. Every name is looked for under each of the
+// prefixes.
 //
 // # The keys of a file
 //
@@ -50,8 +51,11 @@
 //	                note says when they disagree
 //	  copies        process copies of one level: the largest is taken
 //	  reason        the finish reason
-//	  workflow      what a gateway calls the workflow
+//	  failure       why a request failed or was cancelled
+//	  workflow      what a gateway calls the workflow, unless the user names another
+//	                label (Set.Naming)
 //	  adapter       the LoRA adapter
+//	  placeholders  values that name nothing: None, unknown
 //	              Rows that differ in any other label, unless a workflow of the
 //	              user's matches on it (Set.Keeping), are added up (levels that cannot
 //	              be added: the largest). A row of such a sum of counters that is gone
@@ -61,6 +65,10 @@
 //	              are parts of another row
 //	reasons       {stop: […], length: […], aborted: […], error: […]}: what the engine
 //	              calls them; anything else is other
+//	failures      {rate_limited: […], …}: what the labels of failure call the reasons
+//	              of events. An HTTP status needs no entry, anything else is shown as it is
+//	collected     its pages may also come from an OpenTelemetry collector, which gives
+//	              every series a job and an instance as a federation does
 //	choose        tells apart rows in each of which one request appears:
 //	  label         where the row's name stands
 //	  front, step   expressions for the row that counts requests, and the engine's own
@@ -72,7 +80,9 @@
 //	              or metrics of a device], say: the flag, setting or version}
 //	without       signals of the like dialect that this engine does not have
 //	signals       by canonical name (package model), one way or a list of ways; the
-//	              first that the page has is taken, two are never added
+//	              first that the page has is taken, two are never added. Where the page
+//	              names workflows, or several models, a way whose rows name neither
+//	              comes last: nobody could tell whose requests it counts
 //
 // # The keys of a way
 //
@@ -85,10 +95,16 @@
 //	              config_info, read: [blocks, block_size]}
 //	mean          {sum: …, count: …}: two counters that make a histogram without
 //	              buckets, of which only the mean is known
+//	ranges        {from: …, label: …, edges: [[…], …]}: counters that make a histogram,
+//	              one a bucket, whose edges are the text of the label: "[100-200)",
+//	              "100-200ms", "5000ms+". A bucket without a count may be absent, so the
+//	              edges that a release has are listed; the first list that fits is taken
+//	weight        a label with whose number each row's value is multiplied
 //	bare          the names have no prefix
 //	scale         factor to seconds, tokens or a ratio; bounds and sums included
 //	unset         the value that means not available when every row shows it. A ratio
 //	              below 0 means that anyhow
+//	removed       the value of a row whose subject is gone for good: the row counts as absent
 //	rows          front or step, see choose. A step's rows bear the front's name
 //	if_counted    left out while the step counts nothing that passes the front
 //	caution       {below: …, say: …}: said while the mean since start is below

@@ -121,9 +121,10 @@ type histRow struct {
 	parts  [][]histLines // of each part its ranks, the lowest first
 	bounds []float64     // as the sample has them
 
-	mean   bool // only sum and count exist
-	meanOf row  // the sum
-	count  row
+	mean   bool  // only sum and count exist
+	meanOf row   // the sum
+	count  row   // … or the buckets, where each is a counter
+	spanAt []int // of each of those the place of its upper bound
 	way    *way
 }
 
@@ -222,9 +223,12 @@ func (b *builder) mean(r *reading) bool {
 	return len(r.hists) > 0
 }
 
+// counted reports whether counters make the histogram, not bucket lines.
+func (h *histRow) counted() bool { return h.mean || len(h.spanAt) > 0 }
+
 // here reports whether the page has the histogram.
 func (h *histRow) here(p *expo.Page) bool {
-	if h.mean {
+	if h.counted() {
 		_, ok := h.count.read(p, model.Counter, false, nil)
 		return ok
 	}
@@ -246,6 +250,9 @@ func (h *histRow) here(p *expo.Page) bool {
 func (h *histRow) read(p *expo.Page, out *model.Buckets, m *memory) bool {
 	if h.mean {
 		return h.readMean(p, out, m)
+	}
+	if len(h.spanAt) > 0 {
+		return h.readRanges(p, out, m)
 	}
 	m = h.look(p, m)
 	if !h.whole(p, m) {

@@ -71,7 +71,7 @@ func (r *row) sums() bool { return len(r.terms) > 1 || len(r.terms[0].cells) > 1
 func (r *reading) sums() bool {
 	rows := slices.ContainsFunc(r.rows, func(one row) bool { return r.kind == model.Counter && !r.largest && one.sums() })
 	return rows || slices.ContainsFunc(r.hists, func(h histRow) bool {
-		return len(h.parts) > 1 || h.mean && (h.count.sums() || h.meanOf.sums())
+		return len(h.parts) > 1 || h.counted() && h.count.sums() || h.mean && h.meanOf.sums()
 	})
 }
 

@@ -111,14 +111,16 @@ type row struct {
 
 // term is one operand of a row.
 type term struct {
-	op    op
-	cells []cell
+	op      op
+	removed float64 // the value of what is gone for good, NaN for none
+	cells   []cell
 }
 
 // cell is one value: the ranks that repeat it, the lowest first.
 type cell struct {
 	ranks    []rank
 	constant float64 // read from labels, else NaN
+	weight   float64 // what the value is multiplied with
 }
 
 // silence tells whether requests pass through a front that its step does not
@@ -342,6 +344,7 @@ func (t *term) read(p *expo.Page, kind model.Kind, largest bool, m *memory) (flo
 		c := &t.cells[i]
 		x, ok := c.readWith(p, m)
 		switch {
+		case ok && x == t.removed:
 		case !ok && p.Bad > 0 && kind != model.Gauge:
 			v = math.NaN()
 		case !ok:
@@ -367,7 +370,7 @@ func (c *cell) read(p *expo.Page) (float64, bool) {
 		if !math.IsNaN(c.constant) {
 			return c.constant, true
 		}
-		return v, true
+		return v * c.weight, true
 	}
 	return 0, false
 }
@@ -413,7 +416,7 @@ func (r *reading) anyRow() int {
 		return r.rows[0].anyRow()
 	}
 	h := &r.hists[0]
-	if h.mean {
+	if h.counted() {
 		return h.count.anyRow()
 	}
 	l := &h.parts[0][0]

@@ -126,12 +126,30 @@ func (m *matcher) match(value string) bool {
 	return (value == m.value) != m.not
 }
 
-// label is the value of the named label, "" where there is none.
+// label is the value of the named label, "" where there is none. A dot in the
+// page's name of it counts as the underscore that older readers get to see.
 func label(labels []expo.Label, name string) string {
 	for i := range labels {
-		if labels[i].Name == name {
+		if sameName(labels[i].Name, name) {
 			return labels[i].Value
 		}
 	}
 	return ""
+}
+
+// sameName reports whether an exposed name is the given one, which has no dots, or
+// that one before its dots were replaced.
+func sameName(exposed, name string) bool {
+	if exposed == name {
+		return true
+	}
+	if len(exposed) != len(name) {
+		return false
+	}
+	for i := range len(name) {
+		if exposed[i] != name[i] && (exposed[i] != '.' || name[i] != '_') {
+			return false
+		}
+	}
+	return true
 }

@@ -20,6 +20,8 @@ var builtin embed.FS
 type Set struct {
 	specs    map[string]*spec // by engine
 	dialects []*Dialect       // in the order in which they are asked
+	keep     []string         // labels that samples also carry, see Keeping
+	workflow string           // the label that names workflows, see Naming
 	layouts  layouts
 }
 
@@ -37,6 +39,8 @@ type Dialect struct {
 	lowerModels bool
 	only        matchers
 	reasons     map[string]string // exposed to canonical
+	failures    map[string]string // exposed to canonical
+	collected   bool
 	choose      *choice
 	lazy        bool
 	notes       []note
@@ -57,16 +61,25 @@ func Builtin() (*Set, error) {
 // the given names, as the page has them: series that differ in one of them stay
 // apart. Names that have a meaning of their own (model, engine, reason, workflow,
 // adapter, le) and the labels of rows that repeat one another are never kept.
-func (s *Set) Keeping(names []string) (*Set, error) {
-	kept := &Set{specs: s.specs}
+func (s *Set) Keeping(names []string) (*Set, error) { return s.variant(names, s.workflow) }
+
+// Naming is a set of the same dialects in which the label, or the first that is
+// there of "a|b", names the workflow: of every dialect, and in place of its own.
+func (s *Set) Naming(label string) (*Set, error) { return s.variant(s.keep, label) }
+
+func (s *Set) variant(keep []string, workflow string) (*Set, error) {
+	v := &Set{specs: s.specs, keep: keep, workflow: workflow}
 	var err error
-	if kept.dialects, err = resolveAll(s.specs); err != nil {
+	if v.dialects, err = resolveAll(s.specs); err != nil {
 		return nil, err
 	}
-	for _, d := range kept.dialects {
-		d.keep = d.keepable(names)
+	for _, d := range v.dialects {
+		d.keep = d.keepable(keep)
+		if workflow != "" {
+			d.labels.Workflow = workflow
+		}
 	}
-	return kept, nil
+	return v, nil
 }
 
 // reserved are the labels that have a meaning of their own.
@@ -227,13 +240,12 @@ func (d *Dialect) lay(s *spec) {
 		d.lazy = *s.Lazy
 	}
 	d.lowerModels = d.lowerModels || s.LowerModels
+	d.collected = d.collected || s.Collected
 	if s.Reasons != nil {
-		d.reasons = map[string]string{}
-		for canonical, exposed := range s.Reasons {
-			for _, e := range exposed {
-				d.reasons[e] = canonical
-			}
-		}
+		d.reasons = canonical(s.Reasons)
+	}
+	if s.Failures != nil {
+		d.failures = canonical(s.Failures)
 	}
 	signals := maps.Clone(d.signals)
 	if signals == nil {
@@ -244,6 +256,17 @@ func (d *Dialect) lay(s *spec) {
 	}
 	maps.Copy(signals, s.Signals)
 	d.signals = signals
+}
+
+// canonical is the canonical word for each exposed one.
+func canonical(words map[string][]string) map[string]string {
+	byExposed := map[string]string{}
+	for word, exposed := range words {
+		for _, e := range exposed {
+			byExposed[e] = word
+		}
+	}
+	return byExposed
 }
 
 // stated is what a file says, or what was there before where it is silent. An

@@ -32,13 +32,16 @@ func TestErrorsSayWhereAndWhat(t *testing.T) {
 		{"broken YAML", "engine: foo\nsignals: [\n", `foo.yaml:3:1: `},
 		{"no engine", "priority: 1\n", `foo.yaml:1:1: the key engine is missing`},
 		{"a kind", "engine: foo\nsignals:\n  ttft_seconds: {kind: gauge, from: a}\n", `foo.yaml:3:17: ttft_seconds: the signal is a histogram, not a gauge`},
-		{"two ways in one", "engine: foo\nsignals:\n  requests_running: {from: a, sum: [b, c]}\n", `foo.yaml:3:21: requests_running: needs exactly one of from, sum and mean`},
-		{"arithmetic on buckets", "engine: foo\nsignals:\n  ttft_seconds: {from: a, over: b}\n", `a histogram takes from or mean only`},
-		{"a mean of a level", "engine: foo\nsignals:\n  requests_running: {mean: {sum: a, count: b}}\n", `mean and caution are for histograms`},
+		{"two ways in one", "engine: foo\nsignals:\n  requests_running: {from: a, sum: [b, c]}\n", `foo.yaml:3:21: requests_running: needs exactly one of from, sum, mean and ranges`},
+		{"arithmetic on buckets", "engine: foo\nsignals:\n  ttft_seconds: {from: a, over: b}\n", `a histogram takes from, mean or ranges only`},
+		{"a mean of a level", "engine: foo\nsignals:\n  requests_running: {mean: {sum: a, count: b}}\n", `mean, ranges and caution are for histograms`},
 		{"an open name", "engine: foo\nsignals:\n  requests_running: {from: a*}\n", `"a*" names no single metric`},
 		{"a kind of target", "engine: foo\nkind: gatway\n", `foo.yaml:2:1: "gatway" is none of engine, gateway, gpu`},
 		{"rows", "engine: foo\nsignals:\n  requests_running: {from: a, rows: back}\n", `rows is front or step, not "back"`},
 		{"a reason", "engine: foo\nreasons: {halt: [x]}\n", `foo.yaml:2:1: "halt" is none of stop, length, aborted, error, other`},
+		{"a failure", "engine: foo\nfailures: {broken: [x]}\n", `foo.yaml:2:1: "broken" is none of rejected, rate_limited`},
+		{"ranges of a level", "engine: foo\nsignals:\n  requests_running: {ranges: {from: a, label: b}}\n", `mean, ranges and caution are for histograms`},
+		{"what is gone from a counter", "engine: foo\nsignals:\n  prompt_tokens: {from: a, removed: -1}\n", `removed is for gauges`},
 		{"only", "engine: foo\nonly: priority\n", `foo.yaml:2:1: "priority" is no label="value"`},
 		{"an unknown base", "engine: foo\nlike: vlmm\n", `foo.yaml: like: there is no engine "vlmm", did you mean "vllm"?`},
 		{"an unknown companion", "engine: foo\nalso: [sglan]\n", `foo.yaml: also: there is no engine "sglan", did you mean "sglang"?`},
@@ -192,7 +195,7 @@ func TestKeysAreDocumented(t *testing.T) {
 	for _, typ := range []reflect.Type{
 		reflect.TypeFor[spec](), reflect.TypeFor[condition](), reflect.TypeFor[version](), reflect.TypeFor[note](),
 		reflect.TypeFor[labelNames](), reflect.TypeFor[choice](), reflect.TypeFor[way](), reflect.TypeFor[mean](),
-		reflect.TypeFor[caution](),
+		reflect.TypeFor[caution](), reflect.TypeFor[ranges](),
 	} {
 		for f := range typ.Fields() {
 			if tag := f.Tag.Get("yaml"); tag != "" && tag != ",inline" && !words[tag] {

@@ -27,6 +27,8 @@ type spec struct {
 	LowerModels bool                       `yaml:"lower_models"`
 	Only        string                     `yaml:"only"`
 	Reasons     map[string][]string        `yaml:"reasons"`
+	Failures    map[string][]string        `yaml:"failures"`
+	Collected   bool                       `yaml:"collected"`
 	Choose      *choice                    `yaml:"choose"`
 	Lazy        *bool                      `yaml:"lazy"`
 	Notes       []note                     `yaml:"notes"`
@@ -69,8 +71,10 @@ type labelNames struct {
 	Copies []string `yaml:"copies"`
 	Reason string   `yaml:"reason"`
 
-	Workflow string `yaml:"workflow"`
-	Adapter  string `yaml:"adapter"`
+	Failure      string   `yaml:"failure"`
+	Workflow     string   `yaml:"workflow"`
+	Adapter      string   `yaml:"adapter"`
+	Placeholders []string `yaml:"placeholders"`
 }
 
 // choice tells apart rows of which each request appears in several.
@@ -93,8 +97,12 @@ type way struct {
 	Mean  *mean         `yaml:"mean"`
 	Bare  bool          `yaml:"bare"`
 
+	Ranges *ranges `yaml:"ranges"`
+	Weight string  `yaml:"weight"`
+
 	Scale     float64  `yaml:"scale"`
 	Unset     *float64 `yaml:"unset"`
+	Removed   *float64 `yaml:"removed"`
 	Rows      string   `yaml:"rows"`
 	IfCounted bool     `yaml:"if_counted"`
 	Caution   *caution `yaml:"caution"`
@@ -122,6 +130,14 @@ func (w *way) UnmarshalYAML(n *yaml.Node) error {
 type mean struct {
 	Sum   many[pattern] `yaml:"sum"`
 	Count many[pattern] `yaml:"count"`
+}
+
+// ranges reads a histogram of which each bucket is a counter of its own, and its
+// edges the text of a label.
+type ranges struct {
+	From  many[pattern] `yaml:"from"`
+	Label string        `yaml:"label"`
+	Edges [][]float64   `yaml:"edges"`
 }
 
 // caution is said of a histogram whose mean is too small to be what its name says.
@@ -191,6 +207,11 @@ func (s *spec) check() (key string, err error) {
 			return "reasons", fmt.Errorf("%q is none of %s", reason, strings.Join(reasonNames, ", "))
 		}
 	}
+	for reason := range s.Failures {
+		if !slices.Contains(failureNames, reason) {
+			return "failures", fmt.Errorf("%q is none of %s", reason, strings.Join(failureNames, ", "))
+		}
+	}
 	for _, signal := range s.Without {
 		if !isSignal(signal) {
 			return "without", fmt.Errorf("there is no signal %q%s", signal, didYouMean(string(signal), signalNames()))
@@ -219,21 +240,23 @@ func (w *way) check(kind model.Kind) error {
 		}
 	}
 	ways := 0
-	for _, stated := range []bool{len(w.From) > 0, len(w.Sum) > 0, w.Mean != nil} {
+	for _, stated := range []bool{len(w.From) > 0, len(w.Sum) > 0, w.Mean != nil, w.Ranges != nil} {
 		if stated {
 			ways++
 		}
 	}
-	arithmetic := len(w.Sum) > 0 || w.Minus != nil || w.Times != nil || w.Over != nil || len(w.Read) > 0
+	arithmetic := len(w.Sum) > 0 || w.Minus != nil || w.Times != nil || w.Over != nil || len(w.Read) > 0 || w.Weight != ""
 	switch {
 	case ways != 1:
-		return fmt.Errorf("needs exactly one of from, sum and mean")
+		return fmt.Errorf("needs exactly one of from, sum, mean and ranges")
 	case w.Kind != "" && w.Kind != kind.String():
 		return fmt.Errorf("the signal is a %s, not a %s", kind, w.Kind)
 	case kind == model.Histogram && arithmetic:
-		return fmt.Errorf("a histogram takes from or mean only")
-	case kind != model.Histogram && (w.Mean != nil || w.Caution != nil):
-		return fmt.Errorf("mean and caution are for histograms")
+		return fmt.Errorf("a histogram takes from, mean or ranges only")
+	case kind != model.Histogram && (w.Mean != nil || w.Caution != nil || w.Ranges != nil):
+		return fmt.Errorf("mean, ranges and caution are for histograms")
+	case kind != model.Gauge && w.Removed != nil:
+		return fmt.Errorf("removed is for gauges")
 	case w.Rows != "" && w.Rows != rowsFront && w.Rows != rowsStep:
 		return fmt.Errorf("rows is %s or %s, not %q", rowsFront, rowsStep, w.Rows)
 	}
@@ -259,6 +282,9 @@ func (w *way) operands() [][]pattern {
 	}
 	if w.Mean != nil {
 		all = append(all, w.Mean.Sum, w.Mean.Count)
+	}
+	if w.Ranges != nil {
+		all = append(all, w.Ranges.From)
 	}
 	return all
 }
