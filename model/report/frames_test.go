@@ -64,6 +64,10 @@ func calm() *model.Frame {
 			},
 			Targets: []string{"vllm-0:8000", "vllm-1:8000"}, Replicas: model.Replicas{Fresh: 2, Total: 2},
 			Missing: []model.Signal{model.Prefill}, Notes: []string{},
+			Outside: &model.OutsideView{
+				Mean: model.Of(.17), Gateway: dist(500, .38, estimate(.35, .3, .4), estimate(.8, .5, 1), estimate(1.9, 1, 2.5)),
+				Engine: dist(510, .21, estimate(.182, .17, .2), estimate(.64, .5, .75), estimate(1.63, 1, 2.5)),
+			},
 		}},
 		Alerts: []model.AlertView{},
 	}

@@ -183,6 +183,9 @@ func (p *page) workflow(w *model.WorkflowView) {
 		"prefix hits "+unit.Reading(w.PrefixCacheHit, func(v float64) string { return unit.Ratio(v) + " of prompt tokens" }),
 		"preemptions "+perSecond(w.PreemptionsPerSec))
 	p.latencies(w)
+	if w.Outside != nil {
+		p.outside(w.Outside)
+	}
 	p.promise(w)
 	p.absent("  ", w.Missing)
 	p.notes("  ", w.Notes)

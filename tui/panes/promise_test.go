@@ -161,7 +161,8 @@ func TestNothingKnownOfAPromise(t *testing.T) {
 	}
 	has(t, opens(find("bare"), 80), "not exported by its servers", "cannot compute", "NOT EXPORTED")
 	has(t, opens(find("still"), 80), "goodput no traffic", "TTFT within 1 s no traffic")
-	has(t, opens(find("slow"), 80), "spent")
+	has(t, opens(find("slow"), 80), "spent", "outside", "mean 2.05 s", "gateway TTFT 2.40 s n 190", "engine TTFT 360 ms n 188")
+	has(t, opens(find("half"), 80), "gateway TTFT no samples", "no first token on both sides")
 	has(t, opens(tuitest.Stale(), 80), "no target of it answers")
 }
 

@@ -84,6 +84,7 @@ func (s *sheet) percentiles(f *model.Frame, w *model.WorkflowView) {
 	if text := split.takes(w); text != "" {
 		s.facts("", say(0, themes.Text, text), say(0, themes.Muted, "n "+samples(split.n)))
 	}
+	s.outside(w)
 }
 
 // latency is a distribution in full: percentiles with their brackets, how many

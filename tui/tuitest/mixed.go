@@ -14,15 +14,19 @@ func Mixed() *model.Frame {
 	breached.Objectives[0] = objective("ttft", 1, 0.81, 0.81, model.Missed)
 	breached.Condition = model.IsMissed
 	breached.Since, breached.History = ago(95*time.Second), past(2.2, 0.02, 3, 0.81, shapeBreach)
+	partial := workflow("half", 1, 0.2, 0.02, "a:8000", "d:8000")
+	partial.Replicas.Fresh, partial.Condition = 1, model.IsPartial
 	promise(&breached, between(0.8, 0.81), model.Missed, 3.9, -0.35)
+	breached.Outside = &model.OutsideView{Mean: model.Of(2.05), Gateway: dist(190, 2, 2.2, 1, 2.5), Engine: dist(188, 0.3, 0.5, 0.25, 0.75)}
+	partial.Outside = &model.OutsideView{
+		Gateway: none(), Engine: none(), Note: "no first token on both sides in the window",
+	}
 	wedged := workflow("wedged", 0, 0.2, 0.02, "w:8000")
 	wedged.State, wedged.Condition, wedged.Since = model.Stalled, model.IsStalled, ago(25*time.Second)
 	wedged.Requests.Waiting, wedged.Requests.Running = model.Of(7), model.Of(0)
 	wedged.TTFT, wedged.TPOT = none(), none()
 	wedged.Objectives = []model.ObjectiveView{objective("ttft", 1, 0, 0, model.NoData), objective("tpot", 0.05, 0, 0, model.NoData)}
 	unjudged(&wedged, model.NoData, "no request ended in the window")
-	partial := workflow("half", 1, 0.2, 0.02, "a:8000", "d:8000")
-	partial.Replicas.Fresh, partial.Condition = 1, model.IsPartial
 	few := workflow("few", 0.05, 0.9, 0.02, "a:8000")
 	few.Objectives[0] = objective("ttft", 1, 0.67, 0.67, model.Undecided)
 	few.TTFT.P95.Enough = false
