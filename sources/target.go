@@ -25,6 +25,9 @@ type Options struct {
 	// Keep names the labels that workflows match on: samples and requests carry
 	// them under their own names, and all others are dropped.
 	Keep []string
+	// WorkflowLabel is the label of a metrics page that names workflows, or several
+	// as a|b, the first that is there; "" for the one its dialect has.
+	WorkflowLabel string
 	// Follow: a file of events is watched as it grows. Otherwise it is played from
 	// its first event to its last.
 	Follow bool
@@ -110,11 +113,12 @@ type dialects struct {
 }
 
 type keeping struct {
-	set  *dialect.Set
-	keep string
+	set            *dialect.Set
+	keep, workflow string
 }
 
-// of is the set for a target, which keeps the labels that it should.
+// of is the set for a target, which keeps the labels and names the workflows that
+// it should.
 func (d *dialects) of(opt Options) (*dialect.Set, error) {
 	set := opt.Dialects
 	if set == nil && d.builtin == nil {
@@ -126,14 +130,17 @@ func (d *dialects) of(opt Options) (*dialect.Set, error) {
 	if set == nil {
 		set = d.builtin
 	}
-	if len(opt.Keep) == 0 {
+	if len(opt.Keep) == 0 && opt.WorkflowLabel == "" {
 		return set, nil
 	}
-	which := keeping{set, strings.Join(opt.Keep, "\xff")}
+	which := keeping{set, strings.Join(opt.Keep, "\xff"), opt.WorkflowLabel}
 	if kept := d.keeping[which]; kept != nil {
 		return kept, nil
 	}
 	kept, err := set.Keeping(opt.Keep)
+	if err == nil {
+		kept, err = kept.Naming(opt.WorkflowLabel)
+	}
 	if err == nil {
 		if d.keeping == nil {
 			d.keeping = map[keeping]*dialect.Set{}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"time"
 
@@ -41,6 +42,8 @@ type fileTarget struct {
 	Address string                   `yaml:"address"`
 	Name    string                   `yaml:"name"`
 	HTTP    *config.HTTPClientConfig `yaml:"http"` // instead of the one for every target
+	// WorkflowLabel is the label of its page that names workflows; "" for its dialect's.
+	WorkflowLabel string `yaml:"workflow_label"`
 
 	at string // where its address is, for messages
 }
@@ -150,11 +153,17 @@ func (c *fileConfig) checkSpans(at *placer, root *yaml.Node) error {
 	return nil
 }
 
+// labelNames are names of labels with | between them, with the dots of OpenTelemetry.
+var labelNames = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.]*(\|[A-Za-z_][A-Za-z0-9_.]*)*$`)
+
 func (c *fileConfig) checkTargets(at *placer, list *yaml.Node) error {
 	return at.each(list, func(i int, n *yaml.Node) error {
 		t := &c.Targets[i]
 		if t.at = at.of(cmp.Or(child(n, "address"), n)); t.Address == "" {
 			return at.at(n, "target %d has no address: write address: host:port", i+1)
+		}
+		if l := t.WorkflowLabel; l != "" && !labelNames.MatchString(l) {
+			return at.at(child(n, "workflow_label"), "%q is no label of a metrics page: write its name, such as team_alias, or several as team|key", l)
 		}
 		return nil
 	})

@@ -26,6 +26,7 @@ func TestConfigErrors(t *testing.T) {
 		{"twice", "every: 5s\nevery: 6s\n", []string{"f.yaml:2:1: ", `"every" already defined at line 1`}},
 		{"syntax", "theme: [\n", []string{"f.yaml:2:1: "}},
 		{"two documents", "every: 5s\n---\nevery: 6s\n", []string{"f.yaml:", "a second document"}},
+		{"no label", "targets:\n- address: a:1\n  workflow_label: \"team alias\"\n", []string{`f.yaml:3:19: "team alias" is no label of a metrics page: write its name`}},
 		{"no address", "targets:\n- name: x\n", []string{"f.yaml:2:3: target 1 has no address"}},
 		{"environment", "http:\n  authorization: {credentials: \"${SLOTOP_NOT_SET}\"}\n", []string{"f.yaml:2:32: environment variable SLOTOP_NOT_SET is not set"}},
 		{"two ways in", "http:\n  basic_auth: {username: a}\n  authorization: {credentials: b}\n", []string{"f.yaml:2:3: at most one of"}},
@@ -65,6 +66,7 @@ targets:
 - address: a:8000
 - address: b:8000
   name: b
+  workflow_label: metadata_team|team_alias
   http: {basic_auth: {username: "u${SLOTOP_EMPTY}", password: "${SLOTOP_KEY}"}}
 `))
 	if err != nil {
@@ -79,7 +81,10 @@ targets:
 	if got := c.HTTP.TLSConfig.CAFile; got != "/etc/slotop/ca.pem" {
 		t.Errorf("CA file %q", got)
 	}
-	if len(c.Targets) != 2 || c.Targets[0].HTTP != nil || c.Targets[1].HTTP.BasicAuth.Username != "u" || string(c.Targets[1].HTTP.BasicAuth.Password) != key {
+	if len(c.Targets) != 2 || c.Targets[0].WorkflowLabel != "" || c.Targets[1].WorkflowLabel != "metadata_team|team_alias" {
+		t.Errorf("%+v", c.Targets)
+	}
+	if c.Targets[0].HTTP != nil || c.Targets[1].HTTP.BasicAuth.Username != "u" || string(c.Targets[1].HTTP.BasicAuth.Password) != key {
 		t.Errorf("%+v", c.Targets)
 	}
 	for _, text := range []string{"", "\n", "# nothing\n"} {

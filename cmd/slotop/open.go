@@ -64,6 +64,7 @@ func (a *app) openTargets(ctx context.Context, args []string) (settings, []sourc
 		if t.HTTP != nil {
 			specs[i].Options.HTTP = t.HTTP
 		}
+		specs[i].Options.WorkflowLabel = t.WorkflowLabel
 	}
 	opened, err := sources.Open(ctx, specs)
 	return s, opened, s.file.placed(ctx, specs, err)
