@@ -2,6 +2,7 @@ package panes
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -71,14 +72,12 @@ func (s *sheet) polls(f *model.Frame, t *model.TargetView) {
 		s.prose("fault", themes.Breach, t.Fault.Kind.Word()+": "+t.Fault.Detail)
 	}
 	s.prose("address", themes.Text, string(t.ID))
-	label, engine := "engine", "not recognised"
-	if t.Kind == model.GatewayTarget {
-		label, engine = "gateway", "says nothing of itself"
-	}
+	label, engine := kindLabel(t.Kind)
 	if t.Engine != "" {
 		engine = engineText(t)
 	}
 	s.fact(label, say(0, themes.Text, s.look.foreign(engine, s.w)))
+	s.passedOn(t)
 	if len(t.Models) > 0 {
 		s.prose("models", themes.Text, strings.Join(t.Models, ", "))
 	}
@@ -102,6 +101,50 @@ func (s *sheet) polls(f *model.Frame, t *model.TargetView) {
 		s.prose("dropped", themes.Warn, fmt.Sprintf("%d series beyond the limit", t.Dropped))
 	}
 }
+
+// kindLabel names what a target is, and what stands there while it does not say.
+func kindLabel(kind string) (label, unsaid string) {
+	switch kind {
+	case model.GatewayTarget:
+		return "gateway", "says nothing of itself"
+	case model.PrometheusTarget:
+		return "server", "a Prometheus-compatible server"
+	case model.GPUTarget:
+		return "GPUs", "says nothing of itself"
+	case model.ProbeTarget:
+		return "probe", "sends requests of its own"
+	case model.FinderTarget:
+		return "finds", "other targets"
+	default:
+		return "engine", "not recognised"
+	}
+}
+
+// passedOn says how old and of how many servers the numbers are of a target that
+// passes on what it read, and whose clock it is.
+func (s *sheet) passedOn(t *model.TargetView) {
+	if step, ok := t.StepS.Get(); ok && t.Kind != model.FinderTarget {
+		s.fact("new values", say(0, themes.Text, "every "+unit.Duration(step)), say(1, themes.Muted, "a window holds four of them at least"))
+	}
+	if r := t.Replicas; r.Total > 0 {
+		role := themes.Text
+		if r.Fresh < r.Total {
+			role = themes.Warn
+		}
+		s.fact("replicas", say(0, role, unit.Count(float64(r.Fresh))+" of "+unit.Count(float64(r.Total))+" answer"))
+	}
+	if v, ok := t.SkewS.Get(); ok && math.Abs(v) >= tellSkew {
+		way := " ahead of ours"
+		if v < 0 {
+			way = " behind ours"
+		}
+		s.fact("clock", say(0, themes.Warn, unit.Duration(math.Abs(v))+way), say(1, themes.Muted, "its dates are off by as much"))
+	}
+}
+
+// tellSkew is the difference of two clocks, in seconds, from which it is told: less
+// moves nobody's reading of a chart.
+const tellSkew = 2
 
 // numbers is what the target reads now, in full: bracket, n and basis.
 func (s *sheet) numbers(f *model.Frame, t *model.TargetView) {

@@ -1,0 +1,28 @@
+package panes
+
+import (
+	"testing"
+
+	"slotop/model"
+	"slotop/tui/layout"
+	"slotop/tui/tuitest"
+)
+
+// A target that passes on what others told says how old that is, of how many it
+// is, and when its clock cannot be trusted.
+func TestDetailOfWhatIsPassedOn(t *testing.T) {
+	f := tuitest.Calm()
+	v := &f.Targets[0]
+	detail := func() string {
+		return Detail{}.Render(f, layout.Size{W: 80, H: 60}, Look{View: View{Target: v.ID}})
+	}
+	hasNot(t, detail(), "new values", "replicas", "clock")
+	v.Kind, v.Engine, v.StepS = model.PrometheusTarget, "", model.Of(15)
+	v.Replicas, v.SkewS = model.Replicas{Fresh: 19, Total: 20}, model.Of(-90)
+	has(t, detail(), "a Prometheus-compatible server", "every 15 s", "19 of 20 answer", "1 min 30 s behind ours")
+	v.SkewS = model.Of(0.4)
+	hasNot(t, detail(), "clock")
+	v.Kind, v.StepS = model.FinderTarget, model.Of(5)
+	has(t, detail(), "other targets")
+	hasNot(t, detail(), "new values")
+}
