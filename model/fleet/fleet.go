@@ -8,6 +8,8 @@
 // (measure, tally, sides), says what each target does (state, view, doubts) and what
 // its workflows' users get (workflow, reportview, promise, budget, condition, total),
 // keeps the past (history, stage, steady), and evaluates the rules (rules, userrules).
+// GPUs are merged from all that tell of them, joined with the engines that run on
+// them, and watched by rules of their own (devices, devices_*).
 package fleet
 
 import (
@@ -72,6 +74,7 @@ type Fleet struct {
 	policy  model.Policy
 	promise *slo.Set
 	book    *alert.Book
+	devices devices
 	stages  stages
 	started model.Instant
 	now     time.Duration // of the input being taken
@@ -112,6 +115,7 @@ func New(c Config) (*Fleet, error) {
 		policy:  c.Policy,
 		promise: promise,
 		book:    alert.NewBook(),
+		devices: newDevices(),
 		grid:    grid{step: max(time.Second, c.Every)},
 	}
 	for _, spec := range c.Targets {
@@ -172,6 +176,7 @@ func (f *Fleet) onBatch(at model.Instant, b *model.Batch) {
 	if t.take(at, b, f) {
 		f.mark(t, model.Event{At: at, Kind: "restart", Target: t.spec.Name})
 	}
+	f.devices.take(at, t, b)
 	t.keepReported(b.Reported)
 	f.onRequests(at, t, b)
 }
@@ -273,6 +278,7 @@ func (f *Fleet) frame(at model.Instant) *model.Frame {
 	slices.SortFunc(fr.Workflows, f.worstFirst)
 	fr.Goodput = f.total(fr.Workflows)
 	fr.Stages = f.stages.see(f)
+	f.seeDevices(fr)
 	f.judge(fr)
 	return fr
 }

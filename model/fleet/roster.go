@@ -27,4 +27,7 @@ func (f *Fleet) leave(id model.TargetID, at model.Instant) {
 	delete(f.byID, id)
 	f.targets = slices.DeleteFunc(f.targets, func(o *target) bool { return o == t })
 	f.book.Part(t.spec.Name, at)
+	for _, gone := range f.devices.leave(t) {
+		f.book.Part(gone, at)
+	}
 }

@@ -12,8 +12,8 @@ import (
 	"slotop/model/unit"
 )
 
-// The rules that always watch. Only broken promises and engines that have
-// stopped page; what explains them is a note.
+// The rules that always watch, beside those on GPUs (devices_rules). Only broken
+// promises and what has stopped serving page; what explains them is a note.
 var (
 	burnRule      = alert.Rule{Name: "slo-burn", Severity: model.Page, Hold: keepFiring}
 	slowBurnRule  = alert.Rule{Name: "slo-burn-slow", Severity: model.Warn, Hold: keepFiring}
@@ -43,12 +43,14 @@ const (
 // builtIn are the rules on each workflow and on each target.
 var builtIn = []alert.Rule{
 	burnRule, slowBurnRule, stalledRule, downRule, restartRule, fullRule, waitRule, throttledRule, lateRule, changedRule,
+	gpuLostRule, gpuSilentRule,
 }
 
 // judge evaluates every rule and hangs the alerts on the frame.
 func (f *Fleet) judge(fr *model.Frame) {
 	fr.Unjudged = []model.Unjudged{}
 	f.judgeTargets(fr)
+	f.judgeDevices(fr)
 	for i := range fr.Workflows {
 		v := &fr.Workflows[i]
 		f.judgeWorkflow(fr, f.flows[v.Name], v)
@@ -75,15 +77,20 @@ func (f *Fleet) observe(o alert.Observation, at model.Instant) {
 // judgeTargets looks at what is polled. That all targets of the fleet are gone is
 // an outage; that one of several is, a loss of sight.
 func (f *Fleet) judgeTargets(fr *model.Frame) {
-	down := make([]alert.Observation, len(f.targets))
+	var down []alert.Observation
 	for i, t := range f.targets {
-		down[i] = f.downOf(t, &fr.Targets[i], fr.At)
+		if t.kind() != model.GPUTarget {
+			down = append(down, f.downOf(t, &fr.Targets[i], fr.At))
+		}
 	}
 	for _, o := range f.book.Group(down, outage, fr.At) {
 		f.observe(o, fr.At)
 	}
 	for i, t := range f.targets {
 		v := &fr.Targets[i]
+		if t.kind() == model.GPUTarget {
+			continue
+		}
 		if !t.fresh() {
 			f.observe(alert.Observation{Rule: stalledRule, Target: v.Name, Cause: t.silencedBy()}, fr.At)
 			continue
@@ -179,6 +186,9 @@ func (f *Fleet) judgeWorkflow(fr *model.Frame, w *workflow, v *model.WorkflowVie
 func (t *target) silencedBy() model.AlertID {
 	if t.fresh() {
 		return ""
+	}
+	if t.kind() == model.GPUTarget {
+		return alert.ID(gpuSilentRule.Name, "", t.spec.Name)
 	}
 	return alert.ID(downRule.Name, "", t.spec.Name)
 }

@@ -63,6 +63,11 @@ type target struct {
 	marked   []float64 // every counter at the last mark; nil without one
 	busyAt1  bool      // requests ran already when it was first read
 
+	place    place         // where it is, as far as its address says
+	tells    []*telling    // of GPUs
+	round    time.Duration // that its last readings of them took
+	unplaced int           // of them, those without a place
+
 	flows   map[*workflow]*tally // this target's part of each workflow, nil of none
 	sum     *tally               // of the target, where it has several parts
 	delta   []float64
@@ -74,7 +79,7 @@ type target struct {
 
 func newTarget(spec model.Target, reach time.Duration) *target {
 	return &target{
-		spec: spec, clean: true, dirty: true, start: math.NaN(),
+		spec: spec, place: placeOf(spec), clean: true, dirty: true, start: math.NaN(),
 		reach: reach,
 		ring:  series.NewRing(0, reach),
 		flows: map[*workflow]*tally{},

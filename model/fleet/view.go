@@ -27,6 +27,7 @@ func (t *target) dress(ty *tally) {
 		Notes:             []string{},
 		Meanings:          []model.Meaning{},
 		Engines:           t.engines(),
+		GPUs:              []string{},
 	}
 	if a := t.about; a != nil {
 		v.Engine, v.Version = model.Text(a.Engine), model.Text(a.Version)
@@ -96,7 +97,7 @@ func (t *target) see() model.TargetView {
 	v.State, v.Since, v.LastGoodAt = t.state, t.since, t.lastGood
 	v.Polls, v.FailedPolls, v.Restarts, v.RestartedAt = t.polls, t.failed, t.restarts, t.restartedAt
 	v.SkewS = t.skew
-	v.BadLines, v.FirstBad, v.Dropped = t.badLines, model.Text(t.firstBad), t.refused
+	v.BadLines, v.FirstBad, v.Dropped = t.badLines, model.Text(t.firstBad), t.refused+t.unplaced
 	if t.polls > 0 {
 		v.TookS = model.Of(t.took.Seconds())
 	}
