@@ -67,13 +67,17 @@ type engine struct {
 	page   *page
 	limit  int
 	guess  bool // the path is ours and no other was tried yet
-	drains bool // what was read last costs the server something
+	drains bool // what lies at /metrics costs the server something to read
 }
 
 var _ Source = (*engine)(nil)
 
 func openEngine(_ context.Context, spec Spec) ([]Opened, error) {
 	u, given, err := parseAddress(spec.Address)
+	if err != nil {
+		return nil, err
+	}
+	drain, err := takeDrain(spec.Address, u)
 	if err != nil {
 		return nil, err
 	}
@@ -87,12 +91,17 @@ func openEngine(_ context.Context, spec Spec) ([]Opened, error) {
 	page := newPage(spec.Options)
 	page.sent = asked.sent
 	target := model.Target{ID: targetID(u), Name: u.Host, Kind: model.EngineTarget}
-	return []Opened{{Target: target, Source: &engine{
-		asked: asked,
-		page:  page,
-		limit: bodyLimit(spec.Options),
-		guess: !given,
-	}}}, nil
+	scraped := &engine{asked: asked, page: page, limit: bodyLimit(spec.Options), guess: !given}
+	return []Opened{{Target: target, Source: newPlain(scraped, drain)}}, nil
+}
+
+// start begins anew at the usual path, where that is ours to choose, unless it is
+// known to cost the server something.
+func (e *engine) start(ours bool) {
+	if ours && !e.drains {
+		e.request = e.at(context.Background(), defaultPath)
+		e.guess, e.page.note, e.page.about = true, "", nil
+	}
 }
 
 // Poll scrapes the page. The first answer that is no page, at a path nobody
@@ -109,13 +118,12 @@ func (e *engine) Poll(ctx context.Context) (model.Batch, error) {
 		return batch, err
 	}
 	e.guess = false
-	drains := e.drains
 	for _, path := range paths {
 		if batch, ok := e.tryPath(ctx, path); ok {
 			return batch, nil
 		}
 	}
-	if drains {
+	if e.drains {
 		e.request = e.at(ctx, paths[0]) // where the page will be once it is switched on
 	}
 	return model.Batch{}, &FaultError{fault.Kind, fault.Detail + "; tried " + strings.Join(paths, " and ") + " too"}
@@ -178,7 +186,7 @@ func (e *engine) scrape(ctx context.Context, request *http.Request) (model.Batch
 	defer done()
 	var batch model.Batch
 	*buf, batch, err = e.page.take(ctx, &incoming{Reader: body, limit: e.limit, fault: fault}, *buf, startOf(response))
-	e.drains = err != nil && hintOf(*buf).drains
+	e.drains = e.drains || err != nil && hintOf(*buf).drains
 	tellClock(&batch, response)
 	return batch, err
 }

@@ -306,6 +306,7 @@ func TestFirstLook(t *testing.T) {
 		_, _ = opened[0].Source.Poll(t.Context())
 		return opened[0].Source.Poll(t.Context())
 	}
+	const ways = " /v1/loads /api/ps /api/v0/models /.well-known/serviceinfo /v1/models"
 	tests := []struct {
 		name, path string
 		pages      map[string]http.HandlerFunc
@@ -313,14 +314,14 @@ func TestFirstLook(t *testing.T) {
 		note       string // "" when both polls fail
 	}{
 		{"TensorRT-LLM", "", map[string]http.HandlerFunc{"/metrics": reply("[]"), "/prometheus/metrics": reply(enginePage)},
-			"/metrics /prometheus/metrics /prometheus/metrics", "found at /prometheus/metrics, not at /metrics"},
+			"/metrics /prometheus/metrics /prometheus/metrics /version", "found at /prometheus/metrics, not at /metrics"},
 		{"trailing slash", "", map[string]http.HandlerFunc{"/metrics/": reply(enginePage)},
-			"/metrics /prometheus/metrics /metrics/ /metrics/", "found at /metrics/, not at /metrics"},
-		{"nowhere", "", nil, "/metrics /prometheus/metrics /metrics/ /metrics", ""},
+			"/metrics /prometheus/metrics /metrics/ /metrics/ /version", "found at /metrics/, not at /metrics"},
+		{"nowhere", "", nil, "/metrics /prometheus/metrics /metrics/" + ways + " /metrics", ""},
 		{"an answer that is no page is not asked for twice", "", map[string]http.HandlerFunc{"/metrics": reply("{}")},
-			"/metrics /prometheus/metrics /metrics", ""},
+			"/metrics /prometheus/metrics" + ways + " /metrics", ""},
 		{"a queue is not emptied twice", "", map[string]http.HandlerFunc{"/metrics": reply("[]")},
-			"/metrics /prometheus/metrics /prometheus/metrics", ""},
+			"/metrics /prometheus/metrics" + ways + " /prometheus/metrics", ""},
 		{"only where the path is ours", "/metrics", map[string]http.HandlerFunc{"/prometheus/metrics": reply(enginePage)},
 			"/metrics /metrics", ""},
 		{"denied is an answer", "", map[string]http.HandlerFunc{"/metrics": status(http.StatusUnauthorized, "")},

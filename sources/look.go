@@ -61,7 +61,7 @@ func lookOf(scanned *expo.Page, sent *sent) string {
 // hints recognise well-known answers that are no metrics page, and say what to
 // do instead. drains marks pages that cost the server something to read.
 var hints = []hint{
-	{needle: "does not support metrics endpoint", text: "llama.cpp runs without its metrics: start it with --metrics"},
+	{needle: "does not support metrics endpoint", text: llamaOff},
 	{needle: `"iterLatencyMS"`, drains: true, text: "TensorRT-LLM's iteration statistics, a queue that reading empties: " + trtllmPage},
 	{needle: "Ollama is running", text: "Ollama exports no metrics page"},
 	{needle: "HTTP request to an HTTPS server", text: "the server speaks TLS: write https://"},
@@ -71,6 +71,8 @@ var hints = []hint{
 
 // emptyList is what an idle TensorRT-LLM server answers.
 var emptyList = hint{drains: true, text: "an empty list, as TensorRT-LLM's iteration statistics: " + trtllmPage}
+
+const llamaOff = "llama.cpp runs without its metrics: start it with --metrics"
 
 const trtllmPage = "its page is /prometheus/metrics, with return_perf_metrics: true"
 

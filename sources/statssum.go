@@ -274,7 +274,7 @@ func (s *stats) describe(doc *statsDoc) *model.About {
 		return s.about
 	}
 	s.told = now
-	s.about = &model.About{Engine: doc.gateway.software, Version: doc.gateway.version, Models: models, Notes: notes}
+	s.about = &model.About{Kind: model.GatewayTarget, Engine: doc.gateway.software, Version: doc.gateway.version, Models: models, Notes: notes}
 	for _, m := range statsMeanings() {
 		if found[m.Signal] {
 			s.about.Meanings = append(s.about.Meanings, m)

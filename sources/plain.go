@@ -1,0 +1,209 @@
+package sources
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"slotop/model"
+)
+
+// plain is a server at an address that does not say what it is. The first poll
+// looks, and from then on it is read as what was found. It is looked at again only
+// after it failed: another program, or the same one started otherwise, may be
+// there since.
+type plain struct {
+	page  *engine
+	ways  []way
+	as    Source // what it is read as; nil before a look that found something
+	tried bool   // every way was tried in vain: only the page is asked for again
+	known string // what is known of a server of which nothing can be read
+
+	good    int // polls since the look
+	self    identity
+	told    bool         // self was asked for
+	from    *model.About // the source's own description, of which about was made
+	about   *model.About
+	ours    bool  // the path is our guess
+	slots   slots // of llama.cpp, read after its page
+	noSlots bool  // it does not give them
+}
+
+// way is one way of reading a server without a page.
+type way struct {
+	fits func(*FaultError) bool // whether it is worth a request after what the page answered; nil: always
+	Source
+}
+
+var _ Source = (*plain)(nil)
+
+// newPlain is a server whose page has been opened. A path that was given is the
+// user's word for what is there, so that nothing else is tried.
+func newPlain(page *engine, drain bool) *plain {
+	p := &plain{page: page, ours: page.guess}
+	if !p.ours {
+		return p
+	}
+	add := func(path string, r reader, fits func(*FaultError) bool) {
+		p.ways = append(p.ways, way{fits, &document{page.beside(path), r}})
+	}
+	if drain {
+		add("/metrics", &iterations{}, func(*FaultError) bool { return page.drains })
+	}
+	add("/slots", &slots{}, func(f *FaultError) bool { return strings.Contains(f.Detail, llamaOff) })
+	add("/v1/loads", &loads{}, nil)
+	add("/api/ps", &ollama{}, nil)
+	add("/api/v0/models", &lmStudio{}, nil)
+	add("/.well-known/serviceinfo", &tabby{}, nil)
+	return p
+}
+
+// Poll reads the server, and looks before that where it is not known what it is.
+func (p *plain) Poll(ctx context.Context) (batch model.Batch, err error) {
+	if p.as == nil {
+		batch, err = p.look(ctx)
+	} else {
+		batch, err = p.as.Poll(ctx)
+	}
+	if err != nil {
+		p.lost(err)
+		return model.Batch{}, err
+	}
+	p.good++
+	p.readSlots(ctx, &batch)
+	p.identify(ctx, batch.About)
+	batch.About = p.complete(batch.About)
+	return batch, nil
+}
+
+// lost notes a failure, after which the server may be another.
+func (p *plain) lost(err error) {
+	p.as, p.good, p.told, p.noSlots = nil, 0, false, false
+	if fault := (*FaultError)(nil); errors.As(err, &fault) && !answered(fault.Kind) {
+		p.tried = false
+		p.page.start(p.ours)
+	}
+}
+
+// answered reports whether a fault says that a server is there, without a page.
+func answered(kind model.FaultKind) bool {
+	return kind == model.NotFound || kind == model.NotMetrics
+}
+
+// look finds out what the server is: by its page, or by what else it answers. None
+// of what is asked costs a server anything.
+func (p *plain) look(ctx context.Context) (model.Batch, error) {
+	batch, err := p.page.Poll(ctx)
+	if err == nil {
+		p.as = p.page
+		return batch, nil
+	}
+	fault := (*FaultError)(nil)
+	if !errors.As(err, &fault) || !answered(fault.Kind) || len(p.ways) == 0 {
+		return batch, err
+	}
+	if !p.tried {
+		for _, w := range p.ways {
+			if w.fits != nil && !w.fits(fault) {
+				continue
+			}
+			if batch, err := w.Poll(ctx); err == nil {
+				p.as = w.Source
+				return batch, nil
+			}
+			if err := ctx.Err(); err != nil {
+				return model.Batch{}, requestFault(err, p.page.request, p.page.sent)
+			}
+		}
+		p.tried, p.known = true, p.whatElse(ctx)
+	}
+	return model.Batch{}, &FaultError{fault.Kind, fault.Detail + p.known}
+}
+
+// whatElse adds what is known of a server of which nothing can be read: that it
+// answers as OpenAI's does; "" where it does not.
+func (p *plain) whatElse(ctx context.Context) (what string) {
+	_ = p.page.beside("/v1/models").get(ctx, func(body []byte, _ *http.Response) error {
+		id := readIdentity(body)
+		if len(id.models) == 0 {
+			return nil
+		}
+		u := p.page.request.URL
+		what = fmt.Sprintf("; it is an OpenAI-compatible server (owned_by %s): openai+%s://%s measures it from outside",
+			p.page.sent.excerpt(cmp.Or(id.owner, "nobody")), u.Scheme, u.Host)
+		return nil
+	})
+	return what
+}
+
+// identify asks a server for its version and models, once: with the first poll
+// where its page names none, else after the second, so that a fleet's first polls
+// stay short.
+func (p *plain) identify(ctx context.Context, about *model.About) {
+	if p.told || about == nil || about.Kind != "" || p.good < 2 && !(nameless(about.Engine) && len(about.Models) == 0) {
+		return
+	}
+	p.told = true
+	p.self = p.page.identify(ctx, about.Engine)
+	p.about = nil
+}
+
+// identifyNow is identify without waiting for the second poll.
+func (p *plain) identifyNow(ctx context.Context, about *model.About) *model.About {
+	p.good = 2
+	p.identify(ctx, p.from)
+	return cmp.Or(p.complete(p.from), about)
+}
+
+// complete is the source's description with what the server says of itself.
+func (p *plain) complete(about *model.About) *model.About {
+	switch {
+	case about == nil:
+		return nil
+	case p.about != nil && p.from == about:
+		return p.about
+	}
+	p.from, p.about = about, p.self.complete(about)
+	return p.about
+}
+
+// readSlots completes a page of llama.cpp's with its slots, unless they are off.
+func (p *plain) readSlots(ctx context.Context, batch *model.Batch) {
+	if p.as != Source(p.page) || batch.About == nil || batch.About.Engine != "llama.cpp" {
+		return
+	}
+	p.slots.now = slotSum{}
+	if !p.noSlots {
+		err := p.page.beside("/slots").get(ctx, func(body []byte, _ *http.Response) error { return p.slots.scan(body) })
+		fault := (*FaultError)(nil)
+		p.noSlots = err != nil && !(errors.As(err, &fault) && fault.Kind == model.Timeout)
+	}
+	p.slots.join(batch)
+}
+
+// Close ends the kept connection, which all ways of reading the server share.
+func (p *plain) Close() error { return p.page.Close() }
+
+// drainOption is the option of an address that allows to read what reading uses up.
+const drainOption = "drain"
+
+// takeDrain takes the option out of an address.
+func takeDrain(arg string, u *url.URL) (drain bool, err error) {
+	if !strings.Contains(u.RawQuery, drainOption+"=") {
+		return false, nil
+	}
+	q := u.Query()
+	switch v := q.Get(drainOption); {
+	case !q.Has(drainOption):
+		return false, nil
+	case v != "yes":
+		return false, usage(arg, "drain="+v, "write drain=yes, or leave it out: it reads statistics that are gone once they are read")
+	}
+	q.Del(drainOption)
+	u.RawQuery = q.Encode()
+	return true, nil
+}
