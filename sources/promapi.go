@@ -1,0 +1,274 @@
+package sources
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	promapi "github.com/prometheus/client_golang/api"
+	promv1 "github.com/prometheus/client_golang/api/prometheus/v1"
+	prommodel "github.com/prometheus/common/model"
+
+	"slotop/model"
+)
+
+const (
+	// maxAnswer bounds one answer of a Prometheus server. What a poll asks for has
+	// some 100 KB; a chunk of the past a few MB.
+	maxAnswer = 32 << 20
+	// evalTimeout is what the server may take for a query. Our own patience is the
+	// poll's; this spares the server the work when nobody waits any more.
+	evalTimeout = maxTimeout
+)
+
+// promServer speaks the HTTP API that Prometheus, Thanos, Mimir and VictoriaMetrics
+// have in common.
+type promServer struct {
+	*asked
+	api    promv1.API
+	extra  url.Values // parameters of the address that go with every request
+	wholes bool       // VictoriaMetrics: increase() counts from the sample before its range
+}
+
+var _ promapi.Client = (*promServer)(nil)
+
+func newPromServer(spec Spec, u *url.URL) (*promServer, error) {
+	extra := u.Query()
+	// VictoriaMetrics answers with what it knew half a minute ago unless told not to
+	// (-search.latencyOffset). The others ignore it.
+	extra.Set("nocache", "1")
+	asked, err := newAsked(spec, u)
+	if err != nil {
+		return nil, err
+	}
+	s := &promServer{asked: asked, extra: extra}
+	s.api = promv1.NewAPI(s)
+	return s, nil
+}
+
+// URL is the address of an endpoint such as /api/v1/label/:name/values.
+func (s *promServer) URL(endpoint string, args map[string]string) *url.URL {
+	for name, value := range args {
+		endpoint = strings.ReplaceAll(endpoint, ":"+name, url.PathEscape(value))
+	}
+	u := *s.request.URL
+	u.Path, u.RawPath = path.Join("/", u.Path, endpoint), ""
+	u.RawQuery = s.extra.Encode()
+	return &u
+}
+
+// Do asks for one answer. The error is a *FaultError, or a *queryError where the
+// server understood the question and would not answer it.
+func (s *promServer) Do(ctx context.Context, request *http.Request) (*http.Response, []byte, error) {
+	request.Header.Set("Accept", "application/json")
+	request.Header.Set("Accept-Encoding", "gzip")
+	response, err := s.client.Do(request.WithContext(s.sent.watch(ctx)))
+	if err != nil {
+		return nil, nil, requestFault(err, request, s.sent)
+	}
+	defer response.Body.Close()
+	body, err := readBody(response, nil, maxAnswer)
+	switch {
+	case err != nil && !errors.As(err, new(*FaultError)):
+		return response, nil, bodyFault(err, len(body), s.sent)
+	case err != nil:
+		return response, nil, &FaultError{model.Oversized, fmt.Sprintf(
+			"the answer is larger than %d bytes: narrow the question with ?match=LABEL=\"VALUE\" in its address", maxAnswer)}
+	case response.StatusCode/100 == 2 && startsObject(body):
+		return response, body, nil
+	}
+	return response, nil, s.refusal(response, body)
+}
+
+// promPath says what to do where there is no API.
+const promPath = "no Prometheus API there: give the address as in a browser, up to and without /graph or /api/v1, such as prom+http://host:9090/prometheus"
+
+// refusal is what an answer means that is none.
+func (s *promServer) refusal(response *http.Response, body []byte) error {
+	var said struct{ Status, ErrorType, Error string }
+	if json.Unmarshal(body, &said) == nil && said.Status == "error" && said.Error != "" {
+		return &queryError{code: response.StatusCode, kind: said.ErrorType, text: s.sent.excerpt(said.Error)}
+	}
+	if response.StatusCode/100 == 2 {
+		text := "not a Prometheus API but " + shapeOf(body) + ": check the path"
+		if quote := s.sent.excerpt(string(body)); quote != "" {
+			text += " (" + quote + ")"
+		}
+		return &FaultError{model.NotMetrics, text}
+	}
+	plain := *response
+	plain.Header = http.Header{}
+	plain.Body = io.NopCloser(bytes.NewReader(body))
+	return answerFault(&plain, s.sent, promPath)
+}
+
+// shapeOf names what a body is instead of JSON.
+func shapeOf(body []byte) string {
+	trimmed := bytes.TrimSpace(body)
+	switch {
+	case len(trimmed) == 0:
+		return "an empty answer"
+	case trimmed[0] == '<':
+		return "an HTML page, perhaps one to sign in"
+	}
+	return "something else"
+}
+
+// queryError is a question that the server understood and did not answer.
+type queryError struct {
+	code       int
+	kind, text string // the server's word for it, and its sentence
+}
+
+func (e *queryError) Error() string {
+	if e.kind == strconv.Itoa(e.code) || e.kind == "" { // VictoriaMetrics repeats the status
+		return fmt.Sprintf("%d: %s", e.code, e.text)
+	}
+	return fmt.Sprintf("%d %s: %s", e.code, e.kind, e.text)
+}
+
+// costly reports whether the question was too much for the server: it took too long,
+// or would have read or returned more than it allows.
+func (e *queryError) costly() bool {
+	if e.kind == string(promv1.ErrTimeout) || e.code == http.StatusServiceUnavailable || e.code == http.StatusTooManyRequests {
+		return true
+	}
+	text := strings.ToLower(e.text)
+	for _, word := range []string{"too many samples", "timed out", "timeout", "exceed", "limit", "too many series", "memory"} {
+		if strings.Contains(text, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// tooCostly reports whether asking for less may help.
+func tooCostly(err error) bool {
+	var refused *queryError
+	if errors.As(err, &refused) {
+		return refused.costly()
+	}
+	var fault *FaultError
+	if errors.As(err, &fault) {
+		return fault.Kind == model.Timeout || fault.Kind == model.Oversized
+	}
+	return errors.Is(err, context.DeadlineExceeded)
+}
+
+// asFault is an error of a question as the poll's fault.
+func asFault(err error) error {
+	var fault *FaultError
+	var refused *queryError
+	switch {
+	case err == nil, errors.As(err, &fault), errors.Is(err, context.Canceled):
+		return err
+	case errors.As(err, &refused) && refused.costly():
+		return &FaultError{model.Timeout, "the query was too much for the server: " + refused.Error()}
+	case errors.As(err, &refused):
+		return &FaultError{model.Malformed, "the server refused the query: " + refused.Error()}
+	case isTimeout(err):
+		return &FaultError{model.Timeout, "no answer in time"}
+	}
+	return err
+}
+
+// answerOf is what a query came to, and what the server remarked on it.
+type answerOf struct {
+	vector  prommodel.Vector
+	matrix  prommodel.Matrix
+	remarks []string
+}
+
+// instant asks for the value of an expression at an instant, now where it is zero.
+func (s *promServer) instant(ctx context.Context, query string, at time.Time) (answerOf, error) {
+	value, warnings, infos, err := s.api.Query(ctx, query, at, promv1.WithTimeout(evalTimeout))
+	return s.answer(value, warnings, infos, err)
+}
+
+// over asks for the values of an expression over a stretch of time.
+func (s *promServer) over(ctx context.Context, query string, r promv1.Range) (answerOf, error) {
+	value, warnings, infos, err := s.api.QueryRange(ctx, query, r, promv1.WithTimeout(evalTimeout))
+	return s.answer(value, warnings, infos, err)
+}
+
+func (s *promServer) answer(value prommodel.Value, warnings promv1.Warnings, infos promv1.Infos, err error) (answerOf, error) {
+	if err != nil {
+		return answerOf{}, s.plainError(err)
+	}
+	a := answerOf{remarks: s.remarks(warnings, infos)}
+	switch v := value.(type) {
+	case prommodel.Vector:
+		a.vector = v
+	case prommodel.Matrix:
+		a.matrix = v
+	case *prommodel.Scalar:
+		a.vector = prommodel.Vector{{Timestamp: v.Timestamp, Value: v.Value}}
+	default:
+		return a, &FaultError{model.Malformed, "the server answered a query with neither numbers nor an error"}
+	}
+	return a, nil
+}
+
+// plainError is an error without what only the client library knows.
+func (s *promServer) plainError(err error) error {
+	var known *promv1.Error
+	if errors.As(err, &known) {
+		return &FaultError{model.Malformed, "the answer cannot be read: " + s.sent.excerpt(known.Msg)}
+	}
+	return err
+}
+
+const (
+	// notACounter is said of every engine whose counters do not end in _total.
+	notACounter = "metric might not be a counter"
+	maxRemarks  = 3
+)
+
+// remarks are the server's warnings, such as that a part of it did not answer.
+func (s *promServer) remarks(warnings, infos []string) []string {
+	var said []string
+	for _, text := range append(append([]string(nil), warnings...), infos...) {
+		if !strings.Contains(text, notACounter) && len(said) < maxRemarks {
+			said = append(said, "the server remarks: "+s.sent.excerpt(text))
+		}
+	}
+	return said
+}
+
+// greet asks what time it is, and learns by the form of the answer what kind of
+// server answers: VictoriaMetrics knows no scalars.
+func (s *promServer) greet(ctx context.Context) (time.Time, error) {
+	value, _, _, err := s.api.Query(ctx, "time()", time.Time{})
+	if err != nil {
+		return time.Time{}, s.plainError(err)
+	}
+	switch v := value.(type) {
+	case *prommodel.Scalar:
+		s.wholes = false
+		return unixTime(float64(v.Value)), nil
+	case prommodel.Vector:
+		if len(v) == 1 {
+			s.wholes = true
+			return unixTime(float64(v[0].Value)), nil
+		}
+	}
+	return time.Time{}, &FaultError{model.NotMetrics, "it does not tell the time as a Prometheus server does"}
+}
+
+// unixTime is a time in seconds, to the millisecond as such servers have it.
+func unixTime(seconds float64) time.Time { return time.UnixMilli(int64(seconds*1000 + 0.5)) }
+
+// Close ends the kept connection.
+func (s *promServer) Close() error {
+	s.client.CloseIdleConnections()
+	return nil
+}
