@@ -89,8 +89,10 @@ func (p *page) batch(scanned *expo.Page, started float64) model.Batch {
 	}
 	p.noteStart(started)
 	p.samples = p.samples[:0]
+	var devices []model.Device
 	if p.plan != nil {
 		p.samples = p.plan.Read(scanned, p.samples)
+		devices = p.plan.Devices(scanned)
 	}
 	p.addStart(started)
 	return model.Batch{
@@ -99,6 +101,7 @@ func (p *page) batch(scanned *expo.Page, started float64) model.Batch {
 		BadLines: scanned.Bad,
 		FirstBad: p.badLines(scanned),
 		Dropped:  scanned.Dropped,
+		Devices:  devices,
 	}
 }
 

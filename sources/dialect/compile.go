@@ -39,6 +39,14 @@ func (d *Dialect) layout(p *expo.Page) *layout {
 			l.absent = append(l.absent, *known)
 		}
 	}
+	for _, speaker := range l.speakers {
+		if l.gpus == nil {
+			l.gpus = c.devices(speaker, l)
+		}
+	}
+	if l.version == "" && l.gpus != nil {
+		l.version = l.gpus.driver
+	}
 	if len(c.tooMany) > 0 {
 		slices.Sort(c.tooMany)
 		l.notes = append(l.notes, "too many series to compute with: "+strings.Join(slices.Compact(c.tooMany), ", "))

@@ -79,6 +79,7 @@
 //	enable        how to get what the engine can export and does not: {for: [signals,
 //	              or metrics of a device], say: the flag, setting or version}
 //	without       signals of the like dialect that this engine does not have
+//	devices       the GPUs that the page tells of, see below
 //	signals       by canonical name (package model), one way or a list of ways; the
 //	              first that the page has is taken, two are never added. Where the page
 //	              names workflows, or several models, a way whose rows name neither
@@ -114,6 +115,65 @@
 //	rare          with lazy: its first event may never come, absence says nothing
 //	unless        not used on a page that has this series
 //	kind          may repeat the signal's kind: gauge, counter or histogram
+//
+// # GPUs
+//
+// A page of kind gpu has devices in place of signals (an engine's page may have
+// both). The least that works:
+//
+//	engine: bar-exporter
+//	kind: gpu
+//	detect: {any: ["bar_*"]}
+//	devices:
+//	  labels: {uuid: uuid, index: gpu, name: model}
+//	  metrics:
+//	    busy:        {from: bar_utilization_percent, scale: 0.01}
+//	    memory_used: {from: bar_memory_used_mib, scale: 1048576}
+//	    dram_active: {from: bar_dram_active_ratio, counters: true}
+//
+// A dialect has no clock: what an exporter only counts is not made into a rate. The
+// keys of devices:
+//
+//	labels        what the labels mean: a|b is the first that is there, a/b both, joined
+//	  uuid          what tells the devices apart, most lasting first
+//	  index, name, bus, host
+//	                its number, its make, its PCI address, the machine it is in
+//	  pod           namespace/pod/container that it is given to
+//	  driver        the driver's version
+//	prefix        what stands before the uuid where the exporter strips it: GPU-
+//	facts         metrics that name the devices, looked at before all others
+//	slices        rows of a part of a GPU (a MIG instance, a partition). Each is a device
+//	              of its own; their GPU is one too, though no row may be about it alone
+//	  called        the word for it on screen
+//	  id            the slice in its GPU: without it a row is about the whole GPU
+//	  only          matchers the row of a slice must satisfy
+//	  part          a part of a slice: one with no part on its row is about all of them
+//	  uuid, prefix  its own name; else it is prefix, the GPU and the id
+//	  profile       its size, as its maker calls it
+//	  parent        the GPU, where the uuid among the labels is the slice's own
+//	  on            a metric that is 1 where a GPU is cut into slices
+//	  say           what it takes to know how busy a slice is
+//	shared        an expression for the names of devices whose memory is the host's
+//	blank, blank_from
+//	              values that mean not available; all from blank_from on do
+//	metrics       by the key of the metric (model.DeviceMetric), one way or a list of
+//	              ways. A way of which a device has no row, or a blank one, leaves it to
+//	              the next. A value that cannot be is a bad sample, and does not
+//	throttle      why a device is slowed down, by the reasons of package model: one way
+//	              or a list, the first that the device has
+//	  from, bits    a mask, and the bit of each reason
+//	  label, words  a value above 0 on the row whose label says a word
+//	  flags         a metric, or several, for each reason, above 0 where it holds
+//	  grows         flags are counters: the reason holds while they grow
+//	processes     {from: …, pid: …, name: …, memory: …}: a row for each process, its
+//	              labels, and the metric that says how much memory it has, in bytes
+//
+// The keys of a way of a metric: from, sum, scale, blank and blank_from as above, and
+//
+//	add           the rows of a device are parts of it and add up; else the largest counts
+//	counters      from hardware counters: shown before what a driver says of the same
+//	whole         of the whole GPU, also on the row of a slice: the slice has none itself
+//	unsliced      says nothing of a slice, nor of a GPU that is cut into slices
 //
 // # Crowds
 //

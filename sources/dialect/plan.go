@@ -13,8 +13,9 @@ import (
 // page it is made of. It belongs to one target and one goroutine.
 type Plan struct {
 	*layout
-	generation int     // of the page it was made for
-	memory     *memory // nil where no sample is a sum
+	generation int         // of the page it was made for
+	memory     *memory     // nil where no sample is a sum
+	devices    *devicePlan // nil where the page tells of no device
 
 	out   []model.Buckets // of each histogram in the order of the readings, reused from page to page
 	state state           // as of the last Read
@@ -34,6 +35,7 @@ type layout struct {
 	readings []reading
 	absent   []absence
 	silence  silence
+	gpus     *deviceLayout // nil where the page tells of no device
 
 	// preferred are rows that were away when the plan was made, and something
 	// older or vaguer was taken instead. When one is back the plan is made anew.
@@ -52,6 +54,9 @@ func newPlan(l *layout, p *expo.Page) *Plan {
 	pl := &Plan{layout: l, generation: p.Generation}
 	if slices.ContainsFunc(l.readings, func(r reading) bool { return r.sums() }) {
 		pl.memory = &memory{}
+	}
+	if l.gpus != nil {
+		pl.devices = newDevicePlan(l.gpus)
 	}
 	bounds := 0
 	for i := range l.readings {
@@ -149,6 +154,9 @@ func moved(p *expo.Page, rows []int) bool {
 func (pl *Plan) Continue(before *Plan) {
 	if pl.memory != nil && before.memory != nil && pl.generation == before.generation {
 		pl.memory = before.memory
+	}
+	if pl.devices != nil && before.devices != nil && pl.generation == before.generation {
+		pl.devices.goOn(before.devices)
 	}
 	for i := range pl.readings {
 		c := pl.readings[i].crowd

@@ -46,6 +46,7 @@ type Dialect struct {
 	notes       []note
 	enable      []enabling
 	signals     map[model.Signal]many[way]
+	devices     *deviceSpec // nil where its pages tell of none
 }
 
 // Builtin is the set of dialects that slotop brings along.
@@ -246,6 +247,9 @@ func (d *Dialect) lay(s *spec) {
 	}
 	if s.Failures != nil {
 		d.failures = canonical(s.Failures)
+	}
+	if s.Devices != nil {
+		d.devices = s.Devices
 	}
 	signals := maps.Clone(d.signals)
 	if signals == nil {

@@ -35,6 +35,7 @@ type spec struct {
 	Enable      []enabling                 `yaml:"enable"`
 	Without     []model.Signal             `yaml:"without"`
 	Signals     map[model.Signal]many[way] `yaml:"signals"`
+	Devices     *deviceSpec                `yaml:"devices"`
 
 	file   string // where it was read from, for errors
 	shadow *spec  // what it replaces under the same engine name, nil for none
@@ -230,6 +231,12 @@ func (s *spec) check() (key string, err error) {
 			}
 		}
 	}
+	if s.Devices != nil {
+		return "devices", s.Devices.check()
+	}
+	if s.Kind == model.GPUTarget && s.Like == "" {
+		return "kind", errors.New("a target of kind gpu needs devices")
+	}
 	return "", nil
 }
 
@@ -289,13 +296,16 @@ func (w *way) operands() [][]pattern {
 	return all
 }
 
-// scaled brings a value into the signal's unit. It divides where the factor is
-// one over a whole number, so that 440000 µs are 0.44 s and not 0.44 and a bit.
-func (w *way) scaled(v float64) float64 {
-	if d := math.Round(1 / w.Scale); w.Scale < 1 && math.Abs(w.Scale*d-1) < 1e-12 {
+// scaled brings a value into the signal's unit.
+func (w *way) scaled(v float64) float64 { return scaled(w.Scale, v) }
+
+// scaled multiplies. It divides where the factor is one over a whole number, so
+// that 440000 µs are 0.44 s and not 0.44 and a bit.
+func scaled(scale, v float64) float64 {
+	if d := math.Round(1 / scale); scale < 1 && math.Abs(scale*d-1) < 1e-12 {
 		return v / d
 	}
-	return v * w.Scale
+	return v * scale
 }
 
 // The values of rows.

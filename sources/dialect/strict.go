@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"slotop/model"
 	"slotop/model/spell"
@@ -120,13 +121,11 @@ func knownKeys(n *yaml.Node, t reflect.Type) error {
 func typeOfKey(t reflect.Type, key string) (inner reflect.Type, known []string) {
 	switch t.Kind() {
 	case reflect.Map:
-		if t.Key() != reflect.TypeFor[model.Signal]() {
+		names := namesOf(t.Key())
+		if names == nil || slices.Contains(names, key) {
 			return t.Elem(), nil
 		}
-		if isSignal(model.Signal(key)) {
-			return t.Elem(), nil
-		}
-		return nil, signalNames()
+		return nil, names
 	case reflect.Struct:
 		for f := range t.Fields() {
 			switch tag := f.Tag.Get("yaml"); tag {
@@ -145,6 +144,19 @@ func typeOfKey(t reflect.Type, key string) (inner reflect.Type, known []string) 
 		}
 	}
 	return nil, known
+}
+
+// namesOf are the keys that a map may have, nil where any key will do.
+func namesOf(key reflect.Type) []string {
+	switch key {
+	case reflect.TypeFor[model.Signal]():
+		return signalNames()
+	case reflect.TypeFor[deviceKey]():
+		return deviceMetricNames()
+	case reflect.TypeFor[throttleReason]():
+		return throttleReasons
+	}
+	return nil
 }
 
 // didYouMean suggests the known word nearest to what was written, if any is near.

@@ -1,0 +1,496 @@
+package dialect
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"slotop/model"
+	"slotop/sources/expo"
+)
+
+// maxDevices bounds the devices of one page: a row of racks behind one exporter
+// has some hundreds.
+const maxDevices = 2048
+
+// deviceLayout is how the devices of a page are read. Like all of a layout it
+// follows from the series alone and is shared by targets: nobody writes to it.
+type deviceLayout struct {
+	spec     *deviceSpec
+	rows     []deviceRows // a GPU stands before its slices
+	driver   string
+	unsliced [model.NumDeviceMetrics]bool // says nothing of a GPU that is cut into slices
+	whole    [model.NumDeviceMetrics]bool // is of the whole GPU, on whichever row it stands
+}
+
+// deviceRows are where one device stands on a page.
+type deviceRows struct {
+	fixed  model.Device // what its labels say
+	slice  bool
+	sliced bool // others are slices of it
+	on     int  // the series that says so, none where there is none
+
+	unmeasured string // what to say of a slice of which nobody knows how busy it is
+
+	seen      []int // every series that is about it: with none of them it is not there
+	cells     [model.NumDeviceMetrics][]deviceCell
+	throttle  *throttleCells
+	processes []processRow
+}
+
+// deviceCell is one way of reading a metric: the rows of each operand.
+type deviceCell struct {
+	way   *deviceWay
+	terms [][]int
+}
+
+// throttleCells are the rows that tell why a device is slowed down.
+type throttleCells struct {
+	way   *throttleWay
+	rows  []int
+	about []reasons // of each row, where it names its reason
+}
+
+// processRow is one process on a device.
+type processRow struct {
+	fixed  model.Process
+	row    int
+	memory int // none where nothing says
+}
+
+// deviceBuilder sorts the series of a page by the devices they are about.
+type deviceBuilder struct {
+	*compiler
+	d    *Dialect
+	spec *deviceSpec
+	l    *deviceLayout
+
+	byKey   map[string][]int // devices, by UUID, and slices by GPU and id
+	of      map[int][]int    // devices, by series
+	drivers map[string]bool
+	lost    map[string]int // series that name no device, by their name
+	refused bool
+}
+
+// devices works out the layout of the devices of a dialect, nil where it has none.
+func (c *compiler) devices(d *Dialect, l *layout) *deviceLayout {
+	if d.devices == nil {
+		return nil
+	}
+	b := &deviceBuilder{
+		compiler: c, d: d, spec: d.devices, l: &deviceLayout{spec: d.devices},
+		byKey: map[string][]int{}, of: map[int][]int{}, drivers: map[string]bool{}, lost: map[string]int{},
+	}
+	b.find()
+	b.metrics()
+	b.modes()
+	b.throttle()
+	b.processes()
+	b.order()
+	l.notes = append(l.notes, b.notes()...)
+	if len(b.drivers) > 0 {
+		b.l.driver = "driver " + strings.Join(slices.Sorted(maps.Keys(b.drivers)), ", ")
+	}
+	return b.l
+}
+
+// rowsOf are the series of a pattern, under the first prefix that has any.
+func (b *deviceBuilder) rowsOf(p pattern) []int {
+	for _, prefix := range b.d.prefixes {
+		if name := prefix + p.name; b.crowds[name] != nil {
+			b.tooMany = append(b.tooMany, name)
+		}
+		var rows []int
+		for _, i := range b.byName[prefix+p.name] {
+			if labels := b.page.Series[i].Labels; p.matchers.match(labels) && b.d.only.match(labels) {
+				rows = append(rows, i)
+			}
+		}
+		if rows != nil {
+			return rows
+		}
+	}
+	return nil
+}
+
+// find makes the devices: first those that facts name, then those of any series
+// that is read, in the order of the page.
+func (b *deviceBuilder) find() {
+	for _, p := range b.spec.Facts {
+		for _, i := range b.rowsOf(p) {
+			b.meet(i)
+		}
+	}
+	var rows []int
+	for _, p := range b.spec.patterns() {
+		rows = append(rows, b.rowsOf(p)...)
+	}
+	slices.Sort(rows)
+	for _, i := range slices.Compact(rows) {
+		b.meet(i)
+	}
+}
+
+// patterns are the metrics that are about a device.
+func (s *deviceSpec) patterns() []pattern {
+	var all []pattern
+	for _, name := range deviceMetricNames() {
+		for i := range s.Metrics[deviceKey(name)] {
+			all = append(all, slices.Concat(s.Metrics[deviceKey(name)][i].operands()...)...)
+		}
+	}
+	for i := range s.Throttle {
+		all = append(all, s.Throttle[i].From...)
+		for _, p := range s.Throttle[i].Flags {
+			all = append(all, p...)
+		}
+	}
+	if s.Slices != nil && s.Slices.On != nil {
+		all = append(all, *s.Slices.On)
+	}
+	return all
+}
+
+// meet notes which devices a series is about, and makes them where they are new.
+func (b *deviceBuilder) meet(row int) {
+	if _, known := b.of[row]; known {
+		return
+	}
+	labels := b.page.Series[row].Labels
+	of := b.devicesOf(labels)
+	b.of[row] = of
+	if of == nil {
+		b.lost[b.page.Series[row].Name]++
+	}
+	for _, i := range of {
+		b.l.rows[i].seen = append(b.l.rows[i].seen, row)
+		b.spec.name(&b.l.rows[i].fixed, labels)
+		b.pod(&b.l.rows[i].fixed, labels)
+	}
+	if v := b.spec.Labels.Driver.of(labels); v != "" {
+		b.drivers[v] = true
+	}
+}
+
+func (b *deviceBuilder) pod(d *model.Device, labels []expo.Label) {
+	if pod := b.spec.Labels.Pod.of(labels); pod != "" && !slices.Contains(d.Pods, pod) {
+		d.Pods = append(d.Pods, pod)
+		slices.Sort(d.Pods)
+	}
+}
+
+// devicesOf are the devices that labels name: one, or all parts of a slice where
+// the labels say which slice only.
+func (b *deviceBuilder) devicesOf(labels []expo.Label) []int {
+	uuid := uuidOf(b.spec.Labels.UUID.of(labels), b.spec.Prefix)
+	s := b.spec.Slices
+	if s == nil || s.ID.of(labels) == "" || !s.only.match(labels) {
+		return b.device(uuid, uuid, model.Device{Index: -1})
+	}
+	parent, own := uuid, ""
+	if len(s.Parent) > 0 {
+		parent, own = s.Parent.of(labels), uuid
+	}
+	if parent == "" {
+		return b.device(uuid, uuid, model.Device{Index: -1})
+	}
+	id, part := s.ID.of(labels), s.Part.of(labels)
+	group := parent + "\x00" + id
+	if known := b.byKey[group]; part == "" && known != nil {
+		return known
+	}
+	if known := b.byKey[group+"\x00"+part]; known != nil {
+		return known
+	}
+	if own == "" {
+		own = s.uuid(parent, id, part, labels)
+	}
+	if b.gpuOf(parent, labels) == nil {
+		return nil
+	}
+	of := b.device(own, group+"\x00"+part, model.Device{Index: -1, Parent: parent, Profile: s.Profile.of(labels)})
+	b.byKey[group] = append(b.byKey[group], of...)
+	return of
+}
+
+// uuid names a slice: as its labels do, else as NVIDIA once named them, by the
+// GPU and the ids in it.
+func (s *sliceSpec) uuid(parent, id, part string, labels []expo.Label) string {
+	if given := s.UUID.of(labels); given != "" {
+		return uuidOf(given, s.Prefix)
+	}
+	own := s.Prefix + parent + "/" + id
+	if part != "" {
+		own += "/" + part
+	}
+	return own
+}
+
+// gpuOf is the GPU that slices are part of. It is a device of its own even where
+// no series is about it alone: what is measured of the whole GPU belongs to it.
+func (b *deviceBuilder) gpuOf(parent string, labels []expo.Label) []int {
+	of := b.device(parent, parent, model.Device{Index: -1})
+	for _, i := range of {
+		b.l.rows[i].sliced = true
+		b.spec.name(&b.l.rows[i].fixed, labels)
+		if len(b.spec.Slices.Parent) > 0 {
+			b.l.rows[i].fixed.Index = -1
+		}
+	}
+	return of
+}
+
+// device is the device of that key, made where it is new, nil where it has no name
+// or there are too many.
+func (b *deviceBuilder) device(uuid, key string, fixed model.Device) []int {
+	if uuid == "" {
+		return nil
+	}
+	if known := b.byKey[key]; known != nil {
+		return known
+	}
+	if len(b.l.rows) >= maxDevices {
+		b.refused = true
+		return nil
+	}
+	fixed.UUID, fixed.State = uuid, model.DevicePresent
+	of := []int{len(b.l.rows)}
+	b.l.rows = append(b.l.rows, deviceRows{fixed: fixed, slice: fixed.Parent != "", on: none})
+	b.byKey[key] = of
+	return of
+}
+
+// metrics gives each device the rows of each metric.
+func (b *deviceBuilder) metrics() {
+	for m := range model.NumDeviceMetrics {
+		ways := b.spec.Metrics[deviceKey(m.String())]
+		for i := range ways {
+			w := &ways[i]
+			b.l.unsliced[m] = b.l.unsliced[m] || w.Unsliced
+			b.l.whole[m] = b.l.whole[m] || w.Whole
+			b.way(m, w)
+		}
+	}
+}
+
+// way gives the rows of one way to the devices they are about. A way that says
+// nothing of slices is not theirs; one that is of the whole GPU is their parent's.
+func (b *deviceBuilder) way(m model.DeviceMetric, w *deviceWay) {
+	operands := w.operands()
+	terms := map[int][][]int{} // by device
+	for n, names := range operands {
+		for i, rows := range b.rowsByDevice(names, w.Whole) {
+			if b.l.rows[i].slice && w.Unsliced {
+				continue
+			}
+			if terms[i] == nil {
+				terms[i] = make([][]int, len(operands))
+			}
+			terms[i][n] = rows
+		}
+	}
+	for i, rows := range terms {
+		if !slices.ContainsFunc(rows, func(r []int) bool { return r == nil }) {
+			b.l.rows[i].cells[m] = append(b.l.rows[i].cells[m], deviceCell{w, rows})
+		}
+	}
+}
+
+// rowsByDevice are each device's rows of the first of the names that it has.
+func (b *deviceBuilder) rowsByDevice(names []pattern, whole bool) map[int][]int {
+	all := map[int][]int{}
+	for _, p := range names {
+		fresh := map[int][]int{}
+		for _, row := range b.rowsOf(p) {
+			for _, i := range b.owners(row, whole) {
+				if all[i] == nil {
+					fresh[i] = append(fresh[i], row)
+				}
+			}
+		}
+		maps.Copy(all, fresh)
+	}
+	return all
+}
+
+// owners are the devices a series is about, the GPUs in place of their slices
+// where whole is set.
+func (b *deviceBuilder) owners(row int, whole bool) []int {
+	of := b.of[row]
+	if !whole || len(of) == 0 || !b.l.rows[of[0]].slice {
+		return of
+	}
+	return b.byKey[b.l.rows[of[0]].fixed.Parent]
+}
+
+// modes finds the series that say whether a GPU is cut into slices.
+func (b *deviceBuilder) modes() {
+	if b.spec.Slices == nil || b.spec.Slices.On == nil {
+		return
+	}
+	for _, row := range b.rowsOf(*b.spec.Slices.On) {
+		for _, i := range b.owners(row, true) {
+			b.l.rows[i].on = row
+		}
+	}
+}
+
+// throttle gives each GPU the rows of the first way that it has.
+func (b *deviceBuilder) throttle() {
+	for n := range b.spec.Throttle {
+		w := &b.spec.Throttle[n]
+		cells := map[int]*throttleCells{}
+		for i, rows := range b.rowsByDevice(w.From, true) {
+			for _, row := range rows {
+				cells[i] = cells[i].with(w, row, w.about(b.page.Series[row].Labels))
+			}
+		}
+		for _, reason := range throttleReasons {
+			for _, p := range w.Flags[throttleReason(reason)] {
+				for i, rows := range b.rowsByDevice([]pattern{p}, true) {
+					for _, row := range rows {
+						cells[i] = cells[i].with(w, row, throttleReason(reason).bit())
+					}
+				}
+			}
+		}
+		for i, c := range cells {
+			b.l.rows[i].throttle = cmp.Or(b.l.rows[i].throttle, c)
+		}
+	}
+}
+
+// with adds a row to cells that may be none yet.
+func (c *throttleCells) with(w *throttleWay, row int, about reasons) *throttleCells {
+	if c == nil {
+		c = &throttleCells{way: w}
+	}
+	c.rows, c.about = append(c.rows, row), append(c.about, about)
+	return c
+}
+
+// about is the reason that labels name, none where they name none that counts.
+func (w *throttleWay) about(labels []expo.Label) reasons {
+	if r, ok := w.Words[w.Label.of(labels)]; ok {
+		return r.bit()
+	}
+	return 0
+}
+
+// processes lists the processes on each device, in the order of their numbers.
+func (b *deviceBuilder) processes() {
+	p := b.spec.Processes
+	if p == nil {
+		return
+	}
+	memory := map[string]int{}
+	if p.Memory != nil {
+		for _, row := range b.rowsOf(*p.Memory) {
+			memory[b.processKey(row)] = row
+		}
+	}
+	for _, row := range b.rowsOf(p.From) {
+		labels := b.page.Series[row].Labels
+		pid, err := strconv.Atoi(p.PID.of(labels))
+		if err != nil || pid <= 0 || pid > maxPID {
+			continue
+		}
+		one := processRow{fixed: model.Process{PID: pid, Name: p.Name.of(labels)}, row: row, memory: none}
+		if at, ok := memory[b.processKey(row)]; ok {
+			one.memory = at
+		}
+		for _, i := range b.devicesOf(labels) {
+			b.l.rows[i].processes = append(b.l.rows[i].processes, one)
+			b.l.rows[i].seen = append(b.l.rows[i].seen, row)
+		}
+	}
+	for i := range b.l.rows {
+		slices.SortStableFunc(b.l.rows[i].processes, func(x, y processRow) int { return cmp.Compare(x.fixed.PID, y.fixed.PID) })
+	}
+}
+
+// maxPID is beyond what any system numbers its processes with. Some drivers write
+// 0 and 4294967295 for one that they do not know.
+const maxPID = 1<<31 - 1
+
+// processKey tells processes on devices apart.
+func (b *deviceBuilder) processKey(row int) string {
+	labels := b.page.Series[row].Labels
+	key := b.spec.Processes.PID.of(labels) + "\x00" + b.spec.Labels.UUID.of(labels)
+	if s := b.spec.Slices; s != nil {
+		key += "\x00" + s.ID.of(labels) + "\x00" + s.Part.of(labels)
+	}
+	return key
+}
+
+// order puts each GPU before its slices, and otherwise keeps the page's order.
+func (b *deviceBuilder) order() {
+	at := map[string]int{}
+	for i := range b.l.rows {
+		at[b.l.rows[i].fixed.UUID] = i
+	}
+	gpu := func(r *deviceRows) int {
+		if r.slice {
+			return at[r.fixed.Parent]
+		}
+		return at[r.fixed.UUID]
+	}
+	for i := range b.l.rows {
+		if r := &b.l.rows[i]; r.slice {
+			b.inherit(r, &b.l.rows[gpu(r)])
+		}
+	}
+	slices.SortStableFunc(b.l.rows, func(x, y deviceRows) int {
+		return cmp.Or(cmp.Compare(gpu(&x), gpu(&y)), cmp.Compare(bit(x.slice), bit(y.slice)))
+	})
+}
+
+// inherit gives a slice what is known of its GPU. It bears no index where the one
+// on its row is the GPU's. As long as a slice is there its GPU is.
+func (b *deviceBuilder) inherit(slice, gpu *deviceRows) {
+	s, g := &slice.fixed, &gpu.fixed
+	if len(b.spec.Slices.Parent) == 0 {
+		s.Index = -1
+	}
+	s.Name, s.Bus, s.Host = cmp.Or(s.Name, g.Name), cmp.Or(s.Bus, g.Bus), cmp.Or(s.Host, g.Host)
+	s.Shared = s.Shared || g.Shared
+	gpu.seen = append(gpu.seen, slice.seen...)
+	slice.unmeasured = b.spec.Slices.Say
+	if b.parts(slice) > 1 {
+		s.Detail = "memory and activity are those of the GPU instance that it shares with others"
+		slice.unmeasured += "; " + s.Detail
+	}
+}
+
+// parts is how many devices share a slice's rows.
+func (b *deviceBuilder) parts(slice *deviceRows) int {
+	most := 0
+	for _, row := range slice.seen {
+		most = max(most, len(b.of[row]))
+	}
+	return most
+}
+
+func bit(set bool) int {
+	if set {
+		return 1
+	}
+	return 0
+}
+
+// notes say what of the page was not read.
+func (b *deviceBuilder) notes() []string {
+	var notes []string
+	if b.refused {
+		notes = append(notes, fmt.Sprintf("more than %d devices: the rest is not read", maxDevices))
+	}
+	for _, name := range slices.Sorted(maps.Keys(b.lost)) {
+		if !b.refused {
+			notes = append(notes, fmt.Sprintf("%d series of %s name no device", b.lost[name], name))
+		}
+	}
+	return notes
+}
