@@ -214,3 +214,46 @@ func TestStatsKeepTheContract(t *testing.T) {
 		Word: model.Malformed,
 	})
 }
+
+func TestEngineDocumentsKeepTheContract(t *testing.T) {
+	silent := func(tb testing.TB) sources.Source {
+		over := make(chan struct{})
+		s := serve(tb, func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/metrics" {
+				http.NotFound(w, r)
+				return
+			}
+			select {
+			case <-r.Context().Done():
+			case <-over:
+			}
+		})
+		tb.Cleanup(func() { close(over) })
+		return resolve(tb, s.URL)[0].Source
+	}
+	llamaOff := status(http.StatusNotImplemented, `{"error":{"message":"This server does not support metrics endpoint."}}`)
+	for _, engine := range []struct{ name, path, query, body, bad string }{
+		{"Ollama", "/api/ps", "", `{"models":[]}`, `{"models":[}`},
+		{"LM Studio", "/api/v0/models", "", `{"data":[{"id":"m","state":"not-loaded"}]}`, `{"data":[]}`},
+		{"SGLang", "/v1/loads", "", `{"loads":[{"dp_rank":0,"num_running_reqs":1}]}`, `{"loads":[]}`},
+		{"llama.cpp", "/slots", "", `[{"id":0,"is_processing":true}]`, `[]`},
+		{"TensorRT-LLM", "/metrics", "?drain=yes", `[{"iterLatencyMS":1,"numActiveRequests":3}]`, `[{}]`},
+	} {
+		open := func(body string) func(tb testing.TB) sources.Source {
+			return func(tb testing.TB) sources.Source {
+				s := &site{pages: map[string]http.HandlerFunc{engine.path: reply(body)}}
+				if engine.path == "/slots" {
+					s.pages["/metrics"] = llamaOff
+				}
+				return resolve(tb, s.serve(tb).URL+engine.query)[0].Source
+			}
+		}
+		word := model.NotFound
+		if engine.path == "/metrics" {
+			word = model.NotMetrics
+		}
+		t.Run(engine.name, func(t *testing.T) {
+			sourcetest.Run(t, sourcetest.Case{Open: open(engine.body), Bad: open(engine.bad), Word: word, Silent: silent})
+		})
+	}
+}

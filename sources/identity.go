@@ -18,8 +18,7 @@ type identity struct {
 }
 
 // identities are the documents that tell of an engine. None of them costs an engine
-// anything. nameless: what it is read from names no model, so that it is asked with
-// the first poll and not only after the second.
+// anything. nameless: its page names no model.
 var identities = []struct {
 	engine   string
 	path     string
@@ -28,12 +27,12 @@ var identities = []struct {
 	{engine: "vllm", path: "/version"},
 	{engine: "aphrodite", path: "/version"},
 	{engine: "trtllm", path: "/version"},
-	{engine: "sglang", path: "/server_info", nameless: true},
+	{engine: "sglang", path: "/server_info"},
 	{engine: "llama.cpp", path: "/props", nameless: true},
 	{engine: "tgi", path: "/info", nameless: true},
 	{engine: "tei", path: "/info", nameless: true},
-	{engine: "ollama", path: "/api/version", nameless: true},
-	{engine: "tabbyapi", path: "/v1/models", nameless: true},
+	{engine: "ollama", path: "/api/version"},
+	{engine: "tabbyapi", path: "/v1/models"},
 }
 
 // identify asks for what tells of an engine. What does not answer is not known.

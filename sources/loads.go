@@ -17,7 +17,8 @@ type loads struct {
 
 var _ reader = (*loads)(nil)
 
-// loadLevels are the numbers of a rank and what they mean.
+// loadLevels are the numbers of a rank and what they mean. Those in objects of
+// their own are named by both names.
 var loadLevels = []struct {
 	name     string
 	signal   model.Signal
@@ -31,6 +32,8 @@ var loadLevels = []struct {
 	{"max_running_requests", model.MaxRunning, ""},
 	{"gen_throughput", model.ReportedOutput, "since the previous report, stays when idle"},
 	{"cache_hit_rate", model.ReportedHitRatio, "the last prefill batch, 0 after each decode report"},
+	{"queues paused + retracted", model.Swapped, "retracted and paused"},
+	{"speculative accept_length", model.SpecAcceptLength, ""},
 }
 
 func (l *loads) read(body []byte, _ time.Time) (model.Batch, error) {

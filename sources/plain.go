@@ -141,10 +141,13 @@ func (p *plain) whatElse(ctx context.Context) (what string) {
 }
 
 // identify asks a server for its version and models, once: with the first poll
-// where its page names none, else after the second, so that a fleet's first polls
-// stay short.
+// where it has no page or one without a model's name, else with the second, so that
+// a fleet's first polls stay short.
 func (p *plain) identify(ctx context.Context, about *model.About) {
-	if p.told || about == nil || about.Kind != "" || p.good < 2 && !(nameless(about.Engine) && len(about.Models) == 0) {
+	if p.told || about == nil || about.Kind != "" {
+		return
+	}
+	if p.good < 2 && p.as == Source(p.page) && (len(about.Models) > 0 || !nameless(about.Engine)) {
 		return
 	}
 	p.told = true
