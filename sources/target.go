@@ -227,10 +227,10 @@ func nameApart(opened []Opened) {
 
 // laterSchemes are target forms with a meaning that this version cannot read.
 var laterSchemes = []string{
-	"prom+http", "prom+https", "nvml", "openai+http", "openai+https",
+	"prom+http", "prom+https", "openai+http", "openai+https",
 }
 
-const forms = "give host:port, http(s)://host/path, stats+http(s)://host/path, events:FILE, events+http(s)://host/path, file_sd:FILE, dns+http(s)://name:port, " +
+const forms = "give host:port, http(s)://host/path, stats+http(s)://host/path, events:FILE, events+http(s)://host/path, file_sd:FILE, dns+http(s)://name:port, nvml:, " +
 	"saved pages, a directory of them, FILE.tape or demo"
 
 // notATarget says why no kind matches an argument, as far as its form tells.

@@ -148,7 +148,7 @@ func TestResolveRefusesTypos(t *testing.T) {
 		{"events:/", "a directory, not a regular file: what another program writes is read by PROGRAM | slotop events:-"},
 		{"events:/dev/zero", "a device, not a regular file"},
 		{"events+https://", "not a complete address: write events:FILE"},
-		{"nvml:", "not a target this version reads"},
+		{"nvml:cuda", "is no way to read GPUs"},
 		{"openai+http://host?model=m", "not a target this version reads"},
 		{"demo:S99", "S99"},
 		{"demo:S0?sed=7", `no setting is called "sed"`},
@@ -172,7 +172,7 @@ func TestResolveRefusesTypos(t *testing.T) {
 }
 
 func TestResolveNamesEveryTypo(t *testing.T) {
-	_, err := sources.Resolve(t.Context(), []string{"localhost", "localhost:8000", "nvml:"}, sources.Options{})
+	_, err := sources.Resolve(t.Context(), []string{"localhost", "localhost:8000", "nvml:cuda"}, sources.Options{})
 	if err == nil || !strings.Contains(err.Error(), "no port") || !strings.Contains(err.Error(), "nvml:") {
 		t.Errorf("got %v", err)
 	}

@@ -83,6 +83,7 @@ var outsiders = []struct {
 	{"github.com/spf13/...", []string{"cmd/..."}, "flags are the command's"},
 	{"net/http", []string{"sources/...", "cmd/..."}, "only sources speak to servers"},
 	{"log/...", []string{"cmd/..."}, "printing lives in cmd"},
+	{"github.com/ebitengine/purego/...", []string{"sources/nvml"}, "a driver's library has one binding"},
 }
 
 // modelMustNot lists what of the standard library the vocabulary refuses.

@@ -75,10 +75,11 @@ func poll(t *testing.T, s sources.Source, at time.Duration) model.Batch {
 
 func checkSamples(t *testing.T, s sources.Source) {
 	b := poll(t, s, time.Minute)
-	if len(b.Samples)+len(b.Requests) == 0 {
-		t.Fatal("a good poll returned neither sample nor request")
+	if len(b.Samples)+len(b.Requests)+len(b.Devices) == 0 {
+		t.Fatal("a good poll returned neither sample nor request nor device")
 	}
 	checkRequests(t, b.Requests)
+	checkDevices(t, b.Devices)
 	if b.About == nil {
 		t.Error("a good poll says nothing of its target")
 	}
@@ -117,6 +118,25 @@ func checkRequests(t *testing.T, requests []model.Request) {
 	for i := range requests {
 		if r := &requests[i]; r.ID == "" || r.At == 0 || r.Phase == "" || len(r.ID) > 256 {
 			t.Errorf("a report of nothing: %+v", r)
+		}
+	}
+}
+
+// checkDevices: a device says which it is, once, and whether it is there; a reading
+// has a value that can be, or says why it has none.
+func checkDevices(t *testing.T, devices []model.Device) {
+	seen := map[string]bool{}
+	for i := range devices {
+		d := &devices[i]
+		if d.UUID == "" || d.State == "" || seen[d.UUID] {
+			t.Errorf("a device without a name, a state, or listed twice: %+v", d)
+		}
+		seen[d.UUID] = true
+		for m := range model.NumDeviceMetrics {
+			r := d.Readings[m]
+			if r.Status == model.Measured && (math.IsNaN(r.Value) || math.IsInf(r.Value, 0)) {
+				t.Errorf("%s: %v is measured as %v", d.UUID, m, r.Value)
+			}
 		}
 	}
 }
@@ -216,13 +236,18 @@ func plain(b model.Batch) model.Batch {
 	}
 	b.Samples = samples
 	b.Requests = slices.Clone(b.Requests)
+	b.Devices = slices.Clone(b.Devices)
+	for i := range b.Devices {
+		d := &b.Devices[i]
+		d.Throttle, d.Processes, d.Pods = slices.Clone(d.Throttle), slices.Clone(d.Processes), slices.Clone(d.Pods)
+	}
 	return b
 }
 
 func checkCancelled(t *testing.T, s sources.Source) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if b, err := s.Poll(ctx); err == nil || len(b.Samples)+len(b.Requests) > 0 {
+	if b, err := s.Poll(ctx); err == nil || len(b.Samples)+len(b.Requests)+len(b.Devices) > 0 {
 		t.Error("a poll went on although its context had ended")
 	}
 }
@@ -248,8 +273,8 @@ func checkFault(t *testing.T, s sources.Source, word model.FaultKind) {
 	if fault.Detail == "" {
 		t.Error("the fault does not say what was found")
 	}
-	if len(b.Samples)+len(b.Requests) > 0 {
-		t.Error("a failed poll returned samples or requests")
+	if len(b.Samples)+len(b.Requests)+len(b.Devices) > 0 {
+		t.Error("a failed poll returned samples, requests or devices")
 	}
 }
 
