@@ -27,7 +27,7 @@ type Candidate struct {
 // A server that listens on several addresses of one port is one of them.
 // Where the system does not tell, they are the well-known ports: Guess.
 func Candidates(ctx context.Context, proc string) ([]Candidate, error) {
-	listening, err := sockets(proc)
+	listening, err := Listening(proc)
 	if err != nil {
 		return nil, err
 	}
@@ -118,17 +118,19 @@ type server struct {
 // servers puts the sockets together by port and owner: a program that listens on
 // several addresses is one server.
 func servers(listening []Socket, held map[uint64]Owner) []server {
-	type key struct{ port, pid, uid int }
 	byKey := map[key][]netip.Addr{}
 	owner := map[key]Owner{}
 	users := map[int]int{} // of each port
 	for _, s := range listening {
 		o := held[s.Inode]
-		k := key{int(s.Addr.Port()), o.PID, s.UID}
+		k := keyOf(s, o)
 		if byKey[k] == nil {
 			users[k.port]++
 		}
-		byKey[k], owner[k] = append(byKey[k], s.Addr.Addr()), o
+		if first, ok := owner[k]; !ok || o.PID < first.PID {
+			owner[k] = o
+		}
+		byKey[k] = append(byKey[k], s.Addr.Addr())
 	}
 	var all []server
 	taken := map[string]bool{}
@@ -144,6 +146,22 @@ func servers(listening []Socket, held map[uint64]Owner) []server {
 		taken[s.address] = true
 		return twice
 	})
+}
+
+// key is what the sockets of one server have in common.
+type key struct {
+	port, pid, uid int
+	program        string
+}
+
+// keyOf: whoever listens everywhere is alone on its port, though it may take a
+// process for each family of addresses, as a container's port does.
+func keyOf(s Socket, o Owner) key {
+	k := key{port: int(s.Addr.Port()), pid: o.PID, uid: s.UID, program: o.Program}
+	if s.Addr.Addr().IsUnspecified() && o.Program == "docker-proxy" {
+		k.pid = 0
+	}
+	return k
 }
 
 // hostOf is how to reach a server that listens on the addresses: by the loopback

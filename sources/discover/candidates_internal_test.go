@@ -92,6 +92,9 @@ func TestCandidatesOnce(t *testing.T) {
 			[]string{"127.0.0.1:8000 vLLM *"}},
 		{"a resolver", newTree(t).listen("127.0.0.53:8000", 0, 1),
 			[]string{"127.0.0.53:8000  *"}},
+		{"a container's port", newTree(t).listen("0.0.0.0:8000", 0, 1).listen("[::]:8000", 0, 2).
+			process(9, "docker-proxy", []string{"docker-proxy"}, 1).process(10, "docker-proxy", []string{"docker-proxy"}, 2),
+			[]string{"localhost:8000 docker-proxy *"}},
 		{"slotop itself", newTree(t).listen("127.0.0.1:8000", 0, 1).process(os.Getpid(), "slotop", []string{"slotop"}, 1),
 			[]string{"localhost:8000 slotop: slotop itself"}},
 	} {

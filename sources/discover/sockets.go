@@ -27,9 +27,10 @@ const (
 	maxSockets = 4096
 )
 
-// sockets reads the tables of TCP sockets below proc, for IPv4 and IPv6. A host
-// without IPv6 lacks the second. It fails where there is neither.
-func sockets(proc string) ([]Socket, error) {
+// Listening are the TCP sockets of this host that wait for connections, as the
+// tables below proc, /proc as a rule, have them for IPv4 and IPv6. A host without
+// IPv6 lacks the second. It fails where there is neither.
+func Listening(proc string) ([]Socket, error) {
 	var all []Socket
 	var failed error
 	read := false

@@ -129,11 +129,11 @@ func TestParseRow(t *testing.T) {
 
 func TestSocketsWithoutIPv6(t *testing.T) {
 	proc := newTree(t).listen("0.0.0.0:8000", 0, 7).row("127.0.0.1:9", "01", 0, 8).proc()
-	all, err := sockets(proc)
+	all, err := Listening(proc)
 	if err != nil || len(all) != 1 || all[0].Addr.String() != "0.0.0.0:8000" || all[0].Inode != 7 {
 		t.Errorf("%v, %v", all, err)
 	}
-	if _, err := sockets(t.TempDir()); err == nil {
+	if _, err := Listening(t.TempDir()); err == nil {
 		t.Error("a system that does not tell gave no error")
 	}
 }
