@@ -3,6 +3,7 @@ package sources
 import (
 	"context"
 	"errors"
+	"math"
 	"net/http"
 	"path"
 	"reflect"
@@ -118,12 +119,13 @@ func allBut(have ...model.Signal) []model.Signal {
 	return slices.DeleteFunc(allSignals(), func(s model.Signal) bool { return slices.Contains(have, s) })
 }
 
-// real is a number that comes next, and whether one did.
+// real is a number that comes next, and whether one did that can be.
 func (t *jsonText) real() (v float64, ok bool) {
 	if !t.isNumber() {
 		return 0, false
 	}
-	return t.number(), true
+	v = t.number()
+	return v, !math.IsInf(v, 0)
 }
 
 // cleaned is a name that comes next, cleaned; "" where something else does.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -345,6 +346,8 @@ func lmStudio(models string) *site {
 const tabbyService = `{"version":0.1,"software":{"name":"TabbyAPI","repository":"https://github.com/theroyallab/tabbyAPI"},
  "api":{"openai":{"name":"OpenAI API","relative_url":"/v1","version":"1"}}}`
 
+const buildInfo = `{"status":"success","data":{"version":"3.14.0","revision":"x","goVersion":"go1.26"}}`
+
 func TestLook(t *testing.T) {
 	page := func(path string, body http.HandlerFunc, more ...string) *site {
 		s := &site{pages: map[string]http.HandlerFunc{path: body}}
@@ -367,6 +370,8 @@ func TestLook(t *testing.T) {
 		{"another list of models", lmStudio(`{"data":[{"id":"m"}]}`), sources.Found{}, "", model.NotMetrics},
 		{"TabbyAPI", page("/.well-known/serviceinfo", reply(tabbyService), "/v1/models", `{"data":[{"id":"m","owned_by":"tabbyAPI"}]}`), sources.Found{Kind: "engine", Engine: "tabbyapi", Models: []string{"m"}}, "TabbyAPI tells nothing", ""},
 		{"Ollama", page("/api/ps", reply(`{"models":[]}`), "/api/version", `{"version":"0.20.0"}`), sources.Found{Kind: "engine", Engine: "ollama", Version: "0.20.0"}, "Ollama tells neither", ""},
+		{"a Prometheus server", page("/metrics", reply("prometheus_tsdb_head_series 3\n"), "/api/v1/status/buildinfo", buildInfo), sources.Found{Kind: "prometheus"}, "", model.NotFound},
+		{"one that hides its page", page("/api/v1/status/buildinfo", reply(buildInfo)), sources.Found{Kind: "prometheus"}, "", model.NotFound},
 		{"nothing to read", page("/v1/models", reply(`{"data":[{"id":"m","owned_by":"acme"}]}`)), sources.Found{}, "", model.NotFound},
 		{"a key is needed", page("/metrics", status(http.StatusUnauthorized, "")), sources.Found{}, "", model.Denied},
 	} {
@@ -478,4 +483,53 @@ func TestDrain(t *testing.T) {
 	if !errors.As(err, new(*sources.UsageError)) {
 		t.Error(err)
 	}
+}
+
+// FuzzDocuments: whatever is answered, a document has numbers or is none.
+func FuzzDocuments(f *testing.F) {
+	paths := []string{"/slots", "/v1/loads", "/api/ps", "/api/v0/models", "/.well-known/serviceinfo", "/metrics", "/props"}
+	for i, body := range []string{
+		`[{"id":0,"n_ctx":100,"is_processing":true,"n_prompt_tokens_processed":3,"n_prompt_tokens_cache":4,"next_token":[{"n_decoded":7}]}]`,
+		`{"version":"1","loads":[{"dp_rank":1,"num_running_reqs":2,"queues":{"paused":1},"speculative":{"accept_length":2}}]}`,
+		`{"models":[{"name":"m","size":1,"size_vram":1,"expires_at":"2026-06-04T14:29:59-07:00"}]}`,
+		lmModels, tabbyService,
+		`[{"iterLatencyMS":1,"numActiveRequests":3,"kvCacheStats":{"usedNumBlocks":1,"maxNumBlocks":2,"tokensPerBlock":3}}]`,
+		`{"build_info":"b","model_path":"/a/b.gguf","data":[{"id":"x"}]}`,
+	} {
+		f.Add(uint8(i), []byte(body))
+	}
+	set, err := builtin()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, which uint8, body []byte) {
+		path := paths[int(which)%len(paths)]
+		s := &site{pages: map[string]http.HandlerFunc{path: reply(string(body))}}
+		if path == "/slots" || path == "/props" {
+			s.pages["/metrics"] = status(http.StatusNotImplemented, "does not support metrics endpoint")
+		}
+		if path == "/props" {
+			s.pages["/slots"] = reply(`[{"is_processing":true}]`)
+		}
+		opened, err := sources.Resolve(t.Context(), []string{s.serve(t).URL + "?drain=yes"}, sources.Options{Dialects: set})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = sources.CloseAll(opened) }()
+		for range 2 {
+			b, err := opened[0].Source.Poll(t.Context())
+			if err != nil {
+				checkForeignText(t, err.Error())
+				continue
+			}
+			for _, o := range b.Samples {
+				if math.IsInf(o.Value, 0) {
+					t.Errorf("%s is %g", o.Signal, o.Value)
+				}
+			}
+			for _, text := range append(append([]string{b.About.Version}, b.About.Models...), b.About.Notes...) {
+				checkForeignText(t, text)
+			}
+		}
+	})
 }

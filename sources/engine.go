@@ -81,6 +81,10 @@ func openEngine(_ context.Context, spec Spec) ([]Opened, error) {
 	if err != nil {
 		return nil, err
 	}
+	whole := *u // with the password, which leaves u
+	if !given {
+		whole.Path = "/"
+	}
 	asked, err := newAsked(spec, u)
 	if err != nil {
 		return nil, err
@@ -92,7 +96,7 @@ func openEngine(_ context.Context, spec Spec) ([]Opened, error) {
 	page.sent = asked.sent
 	target := model.Target{ID: targetID(u), Name: u.Host, Kind: model.EngineTarget}
 	scraped := &engine{asked: asked, page: page, limit: bodyLimit(spec.Options), guess: !given}
-	return []Opened{{Target: target, Source: newPlain(scraped, drain)}}, nil
+	return []Opened{{Target: target, Source: newPlain(scraped, drain, func() (Source, error) { return newPrometheus(spec, &whole) })}}, nil
 }
 
 // start begins anew at the usual path, where that is ours to choose, unless it is

@@ -306,7 +306,7 @@ func TestFirstLook(t *testing.T) {
 		_, _ = opened[0].Source.Poll(t.Context())
 		return opened[0].Source.Poll(t.Context())
 	}
-	const ways = " /v1/loads /api/ps /api/v0/models /.well-known/serviceinfo /v1/models"
+	const ways = " /v1/loads /api/ps /api/v0/models /.well-known/serviceinfo /api/v1/status/buildinfo /v1/models"
 	tests := []struct {
 		name, path string
 		pages      map[string]http.HandlerFunc

@@ -21,7 +21,7 @@ type Found struct {
 
 // identifier is a source that can ask its server for what it is besides.
 type identifier interface {
-	identifyNow(ctx context.Context, about *model.About) *model.About
+	identifyNow(ctx context.Context) (about *model.About, kind string)
 }
 
 // Look opens a target, polls it once and closes it: a handful of requests, none of
@@ -44,8 +44,8 @@ func Look(ctx context.Context, address string, opt Options) (found Found, err er
 	batch = outcome(batch, err)
 	found.Fault = batch.Fault
 	about := batch.About
-	if i, ok := first.Source.(identifier); ok && batch.Fault == nil {
-		about = i.identifyNow(ctx, about)
+	if i, ok := first.Source.(identifier); ok {
+		about, found.Kind = i.identifyNow(ctx)
 	}
 	if about == nil {
 		return found, nil

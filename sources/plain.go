@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"slotop/model"
 )
@@ -19,6 +20,10 @@ import (
 type plain struct {
 	page  *engine
 	ways  []way
+	prom  *asked // the answer by which a Prometheus-compatible server is known; nil where a page is meant
+	open  func() (Source, error)
+	fleet Source // such a server, once one was found
+	kind  string // what the last look showed even where it then could not be read
 	as    Source // what it is read as; nil before a look that found something
 	tried bool   // every way was tried in vain: only the page is asked for again
 	known string // what is known of a server of which nothing can be read
@@ -42,9 +47,13 @@ type way struct {
 var _ Source = (*plain)(nil)
 
 // newPlain is a server whose page has been opened. A path that was given is the
-// user's word for what is there, so that nothing else is tried.
-func newPlain(page *engine, drain bool) *plain {
-	p := &plain{page: page, ours: page.guess}
+// user's word for where its page lies, or for what stands before the paths of a
+// Prometheus-compatible server, which open opens.
+func newPlain(page *engine, drain bool, open func() (Source, error)) *plain {
+	p := &plain{page: page, ours: page.guess, open: open}
+	if p.ours || !strings.HasSuffix(strings.TrimSuffix(page.request.URL.Path, "/"), "metrics") {
+		p.prom = page.beside("/api/v1/status/buildinfo")
+	}
 	if !p.ours {
 		return p
 	}
@@ -97,36 +106,99 @@ func answered(kind model.FaultKind) bool {
 // look finds out what the server is: by its page, or by what else it answers. None
 // of what is asked costs a server anything.
 func (p *plain) look(ctx context.Context) (model.Batch, error) {
+	p.kind = ""
 	batch, err := p.page.Poll(ctx)
-	if err == nil {
+	fault := (*FaultError)(nil)
+	switch {
+	case err == nil && batch.About.Engine == "" && batch.About.Kind == "" && p.isPrometheus(ctx):
+		return p.asFleet(ctx)
+	case err == nil:
 		p.as = p.page
 		return batch, nil
-	}
-	fault := (*FaultError)(nil)
-	if !errors.As(err, &fault) || !answered(fault.Kind) || len(p.ways) == 0 {
+	case !errors.As(err, &fault), !answered(fault.Kind):
 		return batch, err
-	}
-	if !p.tried {
-		for _, w := range p.ways {
-			if w.fits != nil && !w.fits(fault) {
-				continue
-			}
-			if batch, err := w.Poll(ctx); err == nil {
-				p.as = w.Source
-				return batch, nil
-			}
-			if err := ctx.Err(); err != nil {
-				return model.Batch{}, requestFault(err, p.page.request, p.page.sent)
-			}
+	case !p.tried:
+		if batch, ok, err := p.tryAll(ctx, fault); ok {
+			return batch, err
 		}
 		p.tried, p.known = true, p.whatElse(ctx)
 	}
 	return model.Batch{}, &FaultError{fault.Kind, fault.Detail + p.known}
 }
 
+// tryAll tries the ways of reading a server without a page, and reports whether
+// one of them is right, or nobody waits for that any more.
+func (p *plain) tryAll(ctx context.Context, fault *FaultError) (batch model.Batch, ok bool, err error) {
+	for _, w := range p.ways {
+		if w.fits != nil && !w.fits(fault) {
+			continue
+		}
+		if batch, err = w.Poll(ctx); err == nil {
+			p.as = w.Source
+			return batch, true, nil
+		}
+	}
+	if p.isPrometheus(ctx) {
+		batch, err = p.asFleet(ctx)
+		return batch, true, err
+	}
+	if err := ctx.Err(); err != nil {
+		return model.Batch{}, true, requestFault(err, p.page.request, p.page.sent)
+	}
+	return model.Batch{}, false, nil
+}
+
+// isPrometheus reports whether a Prometheus-compatible server answers.
+func (p *plain) isPrometheus(ctx context.Context) (is bool) {
+	if p.prom == nil {
+		return false
+	}
+	_ = p.prom.get(ctx, func(body []byte, _ *http.Response) error {
+		is = isBuildInfo(body)
+		return nil
+	})
+	return is
+}
+
+// isBuildInfo reports whether an answer is that of the query API.
+func isBuildInfo(body []byte) bool {
+	t := &jsonText{}
+	t.reset(body)
+	if t.peek() != '{' {
+		return false
+	}
+	success, versioned := false, false
+	for name := range t.fields {
+		switch {
+		case string(name) == "status":
+			success = t.cleaned() == "success"
+		case string(name) == "data" && t.peek() == '{':
+			for name := range t.fields {
+				versioned = versioned || string(name) == "version"
+			}
+		}
+	}
+	return success && versioned && t.ends()
+}
+
+// asFleet reads the server as a Prometheus-compatible one. The source is kept for
+// when it comes back.
+func (p *plain) asFleet(ctx context.Context) (batch model.Batch, err error) {
+	if p.fleet == nil {
+		if p.fleet, err = p.open(); err != nil {
+			return batch, err
+		}
+	}
+	p.as, p.kind = p.fleet, model.PrometheusTarget
+	return p.fleet.Poll(ctx)
+}
+
 // whatElse adds what is known of a server of which nothing can be read: that it
 // answers as OpenAI's does; "" where it does not.
 func (p *plain) whatElse(ctx context.Context) (what string) {
+	if !p.ours {
+		return ""
+	}
 	_ = p.page.beside("/v1/models").get(ctx, func(body []byte, _ *http.Response) error {
 		id := readIdentity(body)
 		if len(id.models) == 0 {
@@ -155,11 +227,15 @@ func (p *plain) identify(ctx context.Context, about *model.About) {
 	p.about = nil
 }
 
-// identifyNow is identify without waiting for the second poll.
-func (p *plain) identifyNow(ctx context.Context, about *model.About) *model.About {
+// identifyNow is identify without waiting for the second poll, and what the look
+// showed the server to be.
+func (p *plain) identifyNow(ctx context.Context) (about *model.About, kind string) {
+	if p.as == nil {
+		return nil, p.kind
+	}
 	p.good = 2
 	p.identify(ctx, p.from)
-	return cmp.Or(p.complete(p.from), about)
+	return p.complete(p.from), p.kind
 }
 
 // complete is the source's description with what the server says of itself.
@@ -188,8 +264,21 @@ func (p *plain) readSlots(ctx context.Context, batch *model.Batch) {
 	p.slots.join(batch)
 }
 
-// Close ends the kept connection, which all ways of reading the server share.
-func (p *plain) Close() error { return p.page.Close() }
+// Close ends the kept connections.
+func (p *plain) Close() error {
+	err := p.page.Close()
+	if p.fleet != nil {
+		err = errors.Join(err, p.fleet.Close())
+	}
+	return err
+}
+
+// Advance tells a Prometheus-compatible server's source the time, where it asks.
+func (p *plain) Advance(to time.Duration) {
+	if a, ok := p.fleet.(Advancer); ok {
+		a.Advance(to)
+	}
+}
 
 // drainOption is the option of an address that allows to read what reading uses up.
 const drainOption = "drain"
