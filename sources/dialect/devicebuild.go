@@ -5,16 +5,21 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"slotop/model"
 	"slotop/sources/expo"
 )
 
-// maxDevices bounds the devices of one page: a row of racks behind one exporter
-// has some hundreds.
-const maxDevices = 2048
+const (
+	// maxDevices bounds the devices of one page: a row of racks behind one exporter
+	// has some hundreds.
+	maxDevices = 2048
+	// maxKin is how many series of a GPU are enough to name its slices.
+	maxKin = 32
+	// maxParts bounds the parts of one slice: a GPU instance has seven at most.
+	maxParts = 16
+)
 
 // deviceLayout is how the devices of a page are read. Like all of a layout it
 // follows from the series alone and is shared by targets: nobody writes to it.
@@ -28,14 +33,16 @@ type deviceLayout struct {
 
 // deviceRows are where one device stands on a page.
 type deviceRows struct {
-	fixed  model.Device // what its labels say
+	fixed  model.Device // what does not change: its name for good, and what it is part of
 	slice  bool
+	gpu    int  // of a slice, while the layout is made: the GPU's place
 	sliced bool // others are slices of it
 	on     int  // the series that says so, none where there is none
 
-	unmeasured string // what to say of a slice of which nobody knows how busy it is
+	unmeasured string // what to say where slices are why nobody knows how busy it is
 
-	seen      []int // every series that is about it: with none of them it is not there
+	own       []int // every series that is about it, what names it first
+	kin       []int // those of its slices, or of its GPU: they tell of it as well
 	cells     [model.NumDeviceMetrics][]deviceCell
 	throttle  *throttleCells
 	processes []processRow
@@ -47,20 +54,6 @@ type deviceCell struct {
 	terms [][]int
 }
 
-// throttleCells are the rows that tell why a device is slowed down.
-type throttleCells struct {
-	way   *throttleWay
-	rows  []int
-	about []reasons // of each row, where it names its reason
-}
-
-// processRow is one process on a device.
-type processRow struct {
-	fixed  model.Process
-	row    int
-	memory int // none where nothing says
-}
-
 // deviceBuilder sorts the series of a page by the devices they are about.
 type deviceBuilder struct {
 	*compiler
@@ -70,9 +63,10 @@ type deviceBuilder struct {
 
 	byKey   map[string][]int // devices, by UUID, and slices by GPU and id
 	of      map[int][]int    // devices, by series
+	named   map[string]bool  // names that devices have
 	drivers map[string]bool
-	lost    map[string]int // series that name no device, by their name
-	refused bool
+	lost    map[string]int  // series that name no device, by their name
+	refused map[string]bool // what a bound left out
 }
 
 // devices works out the layout of the devices of a dialect, nil where it has none.
@@ -82,7 +76,7 @@ func (c *compiler) devices(d *Dialect, l *layout) *deviceLayout {
 	}
 	b := &deviceBuilder{
 		compiler: c, d: d, spec: d.devices, l: &deviceLayout{spec: d.devices},
-		byKey: map[string][]int{}, of: map[int][]int{}, drivers: map[string]bool{}, lost: map[string]int{},
+		byKey: map[string][]int{}, of: map[int][]int{}, named: map[string]bool{}, drivers: map[string]bool{}, lost: map[string]int{}, refused: map[string]bool{},
 	}
 	b.find()
 	b.metrics()
@@ -166,24 +160,16 @@ func (b *deviceBuilder) meet(row int) {
 		b.lost[b.page.Series[row].Name]++
 	}
 	for _, i := range of {
-		b.l.rows[i].seen = append(b.l.rows[i].seen, row)
-		b.spec.name(&b.l.rows[i].fixed, labels)
-		b.pod(&b.l.rows[i].fixed, labels)
+		b.l.rows[i].own = append(b.l.rows[i].own, row)
 	}
-	if v := b.spec.Labels.Driver.of(labels); v != "" {
+	if v := b.spec.Labels.Driver.of(labels); v != "" && b.page.Seen[row] {
 		b.drivers[v] = true
 	}
 }
 
-func (b *deviceBuilder) pod(d *model.Device, labels []expo.Label) {
-	if pod := b.spec.Labels.Pod.of(labels); pod != "" && !slices.Contains(d.Pods, pod) {
-		d.Pods = append(d.Pods, pod)
-		slices.Sort(d.Pods)
-	}
-}
-
 // devicesOf are the devices that labels name: one, or all parts of a slice where
-// the labels say which slice only.
+// the labels say which slice only. The GPU of a slice is a device of its own even
+// where no series is about it alone: what is measured of all of it belongs to it.
 func (b *deviceBuilder) devicesOf(labels []expo.Label) []int {
 	uuid := uuidOf(b.spec.Labels.UUID.of(labels), b.spec.Prefix)
 	s := b.spec.Slices
@@ -208,10 +194,21 @@ func (b *deviceBuilder) devicesOf(labels []expo.Label) []int {
 	if own == "" {
 		own = s.uuid(parent, id, part, labels)
 	}
-	if b.gpuOf(parent, labels) == nil {
+	if len(b.byKey[group]) >= maxParts {
+		b.refused[fmt.Sprintf("more than %d parts of a slice: the rest is not read", maxParts)] = true
 		return nil
 	}
-	of := b.device(own, group+"\x00"+part, model.Device{Index: -1, Parent: parent, Profile: s.Profile.of(labels)})
+	gpus := b.device(parent, parent, model.Device{Index: -1})
+	if gpus == nil {
+		return nil
+	}
+	gpu := gpus[0]
+	b.l.rows[gpu].sliced = true
+	fixed := model.Device{Index: -1, Parent: b.l.rows[gpu].fixed.UUID, Profile: s.Profile.of(labels)}
+	of := b.device(own, group+"\x00"+part, fixed)
+	for _, i := range of {
+		b.l.rows[i].gpu = gpu
+	}
 	b.byKey[group] = append(b.byKey[group], of...)
 	return of
 }
@@ -229,20 +226,6 @@ func (s *sliceSpec) uuid(parent, id, part string, labels []expo.Label) string {
 	return own
 }
 
-// gpuOf is the GPU that slices are part of. It is a device of its own even where
-// no series is about it alone: what is measured of the whole GPU belongs to it.
-func (b *deviceBuilder) gpuOf(parent string, labels []expo.Label) []int {
-	of := b.device(parent, parent, model.Device{Index: -1})
-	for _, i := range of {
-		b.l.rows[i].sliced = true
-		b.spec.name(&b.l.rows[i].fixed, labels)
-		if len(b.spec.Slices.Parent) > 0 {
-			b.l.rows[i].fixed.Index = -1
-		}
-	}
-	return of
-}
-
 // device is the device of that key, made where it is new, nil where it has no name
 // or there are too many.
 func (b *deviceBuilder) device(uuid, key string, fixed model.Device) []int {
@@ -253,9 +236,13 @@ func (b *deviceBuilder) device(uuid, key string, fixed model.Device) []int {
 		return known
 	}
 	if len(b.l.rows) >= maxDevices {
-		b.refused = true
+		b.refused[fmt.Sprintf("more than %d devices: the rest is not read", maxDevices)] = true
 		return nil
 	}
+	for n, given := 2, uuid; b.named[uuid]; n++ {
+		uuid = fmt.Sprintf("%s#%d", given, n)
+	}
+	b.named[uuid] = true
 	fixed.UUID, fixed.State = uuid, model.DevicePresent
 	of := []int{len(b.l.rows)}
 	b.l.rows = append(b.l.rows, deviceRows{fixed: fixed, slice: fixed.Parent != "", on: none})
@@ -323,7 +310,7 @@ func (b *deviceBuilder) owners(row int, whole bool) []int {
 	if !whole || len(of) == 0 || !b.l.rows[of[0]].slice {
 		return of
 	}
-	return b.byKey[b.l.rows[of[0]].fixed.Parent]
+	return []int{b.l.rows[of[0]].gpu}
 }
 
 // modes finds the series that say whether a GPU is cut into slices.
@@ -338,137 +325,39 @@ func (b *deviceBuilder) modes() {
 	}
 }
 
-// throttle gives each GPU the rows of the first way that it has.
-func (b *deviceBuilder) throttle() {
-	for n := range b.spec.Throttle {
-		w := &b.spec.Throttle[n]
-		cells := map[int]*throttleCells{}
-		for i, rows := range b.rowsByDevice(w.From, true) {
-			for _, row := range rows {
-				cells[i] = cells[i].with(w, row, w.about(b.page.Series[row].Labels))
-			}
-		}
-		for _, reason := range throttleReasons {
-			for _, p := range w.Flags[throttleReason(reason)] {
-				for i, rows := range b.rowsByDevice([]pattern{p}, true) {
-					for _, row := range rows {
-						cells[i] = cells[i].with(w, row, throttleReason(reason).bit())
-					}
-				}
-			}
-		}
-		for i, c := range cells {
-			b.l.rows[i].throttle = cmp.Or(b.l.rows[i].throttle, c)
-		}
-	}
-}
-
-// with adds a row to cells that may be none yet.
-func (c *throttleCells) with(w *throttleWay, row int, about reasons) *throttleCells {
-	if c == nil {
-		c = &throttleCells{way: w}
-	}
-	c.rows, c.about = append(c.rows, row), append(c.about, about)
-	return c
-}
-
-// about is the reason that labels name, none where they name none that counts.
-func (w *throttleWay) about(labels []expo.Label) reasons {
-	if r, ok := w.Words[w.Label.of(labels)]; ok {
-		return r.bit()
-	}
-	return 0
-}
-
-// processes lists the processes on each device, in the order of their numbers.
-func (b *deviceBuilder) processes() {
-	p := b.spec.Processes
-	if p == nil {
-		return
-	}
-	memory := map[string]int{}
-	if p.Memory != nil {
-		for _, row := range b.rowsOf(*p.Memory) {
-			memory[b.processKey(row)] = row
-		}
-	}
-	for _, row := range b.rowsOf(p.From) {
-		labels := b.page.Series[row].Labels
-		pid, err := strconv.Atoi(p.PID.of(labels))
-		if err != nil || pid <= 0 || pid > maxPID {
-			continue
-		}
-		one := processRow{fixed: model.Process{PID: pid, Name: p.Name.of(labels)}, row: row, memory: none}
-		if at, ok := memory[b.processKey(row)]; ok {
-			one.memory = at
-		}
-		for _, i := range b.devicesOf(labels) {
-			b.l.rows[i].processes = append(b.l.rows[i].processes, one)
-			b.l.rows[i].seen = append(b.l.rows[i].seen, row)
-		}
-	}
-	for i := range b.l.rows {
-		slices.SortStableFunc(b.l.rows[i].processes, func(x, y processRow) int { return cmp.Compare(x.fixed.PID, y.fixed.PID) })
-	}
-}
-
-// maxPID is beyond what any system numbers its processes with. Some drivers write
-// 0 and 4294967295 for one that they do not know.
-const maxPID = 1<<31 - 1
-
-// processKey tells processes on devices apart.
-func (b *deviceBuilder) processKey(row int) string {
-	labels := b.page.Series[row].Labels
-	key := b.spec.Processes.PID.of(labels) + "\x00" + b.spec.Labels.UUID.of(labels)
-	if s := b.spec.Slices; s != nil {
-		key += "\x00" + s.ID.of(labels) + "\x00" + s.Part.of(labels)
-	}
-	return key
-}
-
 // order puts each GPU before its slices, and otherwise keeps the page's order.
 func (b *deviceBuilder) order() {
-	at := map[string]int{}
-	for i := range b.l.rows {
-		at[b.l.rows[i].fixed.UUID] = i
-	}
-	gpu := func(r *deviceRows) int {
-		if r.slice {
-			return at[r.fixed.Parent]
-		}
-		return at[r.fixed.UUID]
-	}
 	for i := range b.l.rows {
 		if r := &b.l.rows[i]; r.slice {
-			b.inherit(r, &b.l.rows[gpu(r)])
+			b.inherit(r, &b.l.rows[r.gpu])
+			continue
+		}
+		b.l.rows[i].gpu = i
+		if b.spec.Slices != nil {
+			b.l.rows[i].unmeasured = b.spec.Slices.Called + " is on: how busy the whole GPU is is not measured"
 		}
 	}
 	slices.SortStableFunc(b.l.rows, func(x, y deviceRows) int {
-		return cmp.Or(cmp.Compare(gpu(&x), gpu(&y)), cmp.Compare(bit(x.slice), bit(y.slice)))
+		return cmp.Or(cmp.Compare(x.gpu, y.gpu), cmp.Compare(bit(x.slice), bit(y.slice)))
 	})
 }
 
-// inherit gives a slice what is known of its GPU. It bears no index where the one
-// on its row is the GPU's. As long as a slice is there its GPU is.
+// inherit lets a slice and its GPU tell of each other: what their rows say of the
+// GPU. As long as a slice is there its GPU is.
 func (b *deviceBuilder) inherit(slice, gpu *deviceRows) {
-	s, g := &slice.fixed, &gpu.fixed
-	if len(b.spec.Slices.Parent) == 0 {
-		s.Index = -1
-	}
-	s.Name, s.Bus, s.Host = cmp.Or(s.Name, g.Name), cmp.Or(s.Bus, g.Bus), cmp.Or(s.Host, g.Host)
-	s.Shared = s.Shared || g.Shared
-	gpu.seen = append(gpu.seen, slice.seen...)
+	gpu.kin = append(gpu.kin, slice.own...)
+	slice.kin = slices.Clone(gpu.own[:min(len(gpu.own), maxKin)])
 	slice.unmeasured = b.spec.Slices.Say
 	if b.parts(slice) > 1 {
-		s.Detail = "memory and activity are those of the GPU instance that it shares with others"
-		slice.unmeasured += "; " + s.Detail
+		slice.fixed.Detail = "memory and activity are those of the GPU instance that it shares with others"
+		slice.unmeasured += "; " + slice.fixed.Detail
 	}
 }
 
 // parts is how many devices share a slice's rows.
 func (b *deviceBuilder) parts(slice *deviceRows) int {
 	most := 0
-	for _, row := range slice.seen {
+	for _, row := range slice.own {
 		most = max(most, len(b.of[row]))
 	}
 	return most
@@ -483,14 +372,12 @@ func bit(set bool) int {
 
 // notes say what of the page was not read.
 func (b *deviceBuilder) notes() []string {
-	var notes []string
-	if b.refused {
-		notes = append(notes, fmt.Sprintf("more than %d devices: the rest is not read", maxDevices))
+	notes := slices.Sorted(maps.Keys(b.refused))
+	if len(notes) > 0 {
+		return notes
 	}
 	for _, name := range slices.Sorted(maps.Keys(b.lost)) {
-		if !b.refused {
-			notes = append(notes, fmt.Sprintf("%d series of %s name no device", b.lost[name], name))
-		}
+		notes = append(notes, fmt.Sprintf("%d series of %s name no device", b.lost[name], name))
 	}
 	return notes
 }

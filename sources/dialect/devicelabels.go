@@ -2,7 +2,9 @@ package dialect
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -77,8 +79,37 @@ func uuidOf(text, prefix string) string {
 // busAddress is what a PCI address looks like.
 var busAddress = regexp.MustCompile(`^([0-9A-Fa-f]{4,8}:)?[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9A-Fa-f]$`)
 
-// name fills in what labels tell of a device and was not known yet. The index is
-// that of the GPU, also on the row of a slice, unless the slice has its own.
+// maxPods bounds the pods that are listed of one device.
+const maxPods = 64
+
+// identify is a device as the series that are on the page name it. A number, a pod
+// or a host may be another one than on the page before.
+func (d *devicePlan) identify(p *expo.Page, r *deviceRows) model.Device {
+	dev, pods := r.fixed, map[string]bool{}
+	for _, row := range r.own {
+		if p.Seen[row] {
+			d.spec.name(&dev, p.Series[row].Labels)
+			pods[d.spec.Labels.Pod.of(p.Series[row].Labels)] = true
+		}
+	}
+	dev.Pods = listed(pods)
+	if r.slice && len(d.spec.Slices.Parent) == 0 {
+		dev.Index = -1 // the one on its row is its GPU's
+	}
+	own := dev.Index
+	for _, row := range r.kin {
+		if p.Seen[row] {
+			d.spec.name(&dev, p.Series[row].Labels)
+		}
+	}
+	if d.spec.Slices != nil && (r.slice || len(d.spec.Slices.Parent) > 0) {
+		dev.Index = own
+	}
+	dev.Shared = d.spec.Shared != nil && dev.Name != "" && d.spec.Shared.MatchString(dev.Name)
+	return dev
+}
+
+// name fills in what labels tell of a device and was not known yet.
 func (s *deviceSpec) name(d *model.Device, labels []expo.Label) {
 	if d.Name == "" {
 		d.Name = s.Labels.Name.of(labels)
@@ -92,5 +123,14 @@ func (s *deviceSpec) name(d *model.Device, labels []expo.Label) {
 	if n, err := strconv.Atoi(s.Labels.Index.of(labels)); d.Index < 0 && err == nil && n >= 0 {
 		d.Index = n
 	}
-	d.Shared = d.Shared || s.Shared != nil && d.Name != "" && s.Shared.MatchString(d.Name)
+}
+
+// listed are the pods in order, those beyond the bound as a number.
+func listed(pods map[string]bool) []string {
+	delete(pods, "")
+	all := slices.Sorted(maps.Keys(pods))
+	if more := len(all) - maxPods; more > 0 {
+		all = append(all[:maxPods:maxPods], fmt.Sprintf("and %d more", more))
+	}
+	return all
 }

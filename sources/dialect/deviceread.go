@@ -11,7 +11,8 @@ import (
 // devicePlan is how one target's devices are read from page to page.
 type devicePlan struct {
 	*deviceLayout
-	now    []model.Device // each as of the last page; valid until the next
+	now    []model.Device // each as of the last page that had it
+	shown  [][]bool       // of each, which of its series were on that page
 	listed []model.Device
 	grown  map[int]growth // of counters of throttling, by series
 	sets   map[reasons][]string
@@ -32,6 +33,7 @@ func newDevicePlan(l *deviceLayout) *devicePlan {
 	}
 	for i := range l.rows {
 		d.now[i] = l.rows[i].fixed
+		d.shown = append(d.shown, make([]bool, len(l.rows[i].own)+len(l.rows[i].kin)))
 	}
 	return d
 }
@@ -46,14 +48,38 @@ func (pl *Plan) Devices(p *expo.Page) []model.Device {
 	}
 	d.listed = d.listed[:0]
 	for i := range d.rows {
-		r := &d.rows[i]
-		if !slices.ContainsFunc(r.seen, func(row int) bool { return p.Seen[row] }) {
+		r, dev := &d.rows[i], &d.now[i]
+		here, moved := r.look(p, d.shown[i])
+		if !here {
 			continue
 		}
-		d.read(p, r, &d.now[i])
+		if moved {
+			was := *dev
+			*dev = d.identify(p, r)
+			dev.Readings, dev.Processes = was.Readings, was.Processes
+		}
+		d.read(p, r, dev)
 		d.listed = append(d.listed, d.now[i])
 	}
 	return d.listed
+}
+
+// look notes which of a device's series are on the page: whether it is there, and
+// whether they are others than before.
+func (r *deviceRows) look(p *expo.Page, shown []bool) (here, moved bool) {
+	for i := range shown {
+		row := 0
+		if i < len(r.own) {
+			row = r.own[i]
+		} else {
+			row = r.kin[i-len(r.own)]
+		}
+		seen := p.Seen[row]
+		here = here || seen && (i < len(r.own) || !r.slice)
+		moved = moved || seen != shown[i]
+		shown[i] = seen
+	}
+	return here, moved
 }
 
 // read brings a device up to date.
@@ -64,7 +90,7 @@ func (d *devicePlan) read(p *expo.Page, r *deviceRows, dev *model.Device) {
 		dev.Readings[m], dev.From[m] = d.metric(p, r, m, sliced)
 	}
 	noMemory(dev)
-	dev.Detail = d.detail(r, dev, sliced)
+	dev.Detail = r.detail(dev, sliced)
 	d.throttled(p, r, dev, before == dev.Readings)
 	dev.Processes = processesOf(p, r, dev.Processes)
 }
@@ -216,44 +242,9 @@ func noMemory(d *model.Device) {
 }
 
 // detail says why a sliced GPU has no utilization, and how a slice gets one.
-func (d *devicePlan) detail(r *deviceRows, dev *model.Device, sliced bool) string {
-	measured := dev.Readings[model.Busy].Status == model.Measured
-	switch {
-	case r.slice && !measured:
+func (r *deviceRows) detail(dev *model.Device, sliced bool) string {
+	if (r.slice || sliced) && dev.Readings[model.Busy].Status != model.Measured {
 		return r.unmeasured
-	case sliced && !measured:
-		return d.spec.Slices.Called + " is on: how busy the whole GPU is is not measured"
 	}
 	return r.fixed.Detail
-}
-
-// processesOf lists the processes of a device. The list is a new one when it
-// changes, since whoever took the last one may keep it.
-func processesOf(p *expo.Page, r *deviceRows, last []model.Process) []model.Process {
-	n, same := 0, true
-	for i := range r.processes {
-		if one := &r.processes[i]; p.Seen[one.row] {
-			same = same && n < len(last) && last[n].PID == one.fixed.PID && last[n].Memory == one.used(p)
-			n++
-		}
-	}
-	if same && n == len(last) {
-		return last
-	}
-	all := make([]model.Process, 0, n)
-	for i := range r.processes {
-		if one := &r.processes[i]; p.Seen[one.row] {
-			all = append(all, one.fixed)
-			all[len(all)-1].Memory = one.used(p)
-		}
-	}
-	return all
-}
-
-// used is a process's memory.
-func (r *processRow) used(p *expo.Page) model.DeviceReading {
-	if r.memory == none || !p.Seen[r.memory] {
-		return model.DeviceReading{}
-	}
-	return plausible(model.MemUsed, p.Values[r.memory])
 }

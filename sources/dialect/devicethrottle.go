@@ -1,11 +1,61 @@
 package dialect
 
 import (
+	"cmp"
 	"math"
 
 	"slotop/model"
 	"slotop/sources/expo"
 )
+
+// throttleCells are the rows that tell why a device is slowed down.
+type throttleCells struct {
+	way   *throttleWay
+	rows  []int
+	about []reasons // of each row, where it names its reason
+}
+
+// throttle gives each GPU the rows of the first way that it has.
+func (b *deviceBuilder) throttle() {
+	for n := range b.spec.Throttle {
+		w := &b.spec.Throttle[n]
+		cells := map[int]*throttleCells{}
+		for i, rows := range b.rowsByDevice(w.From, true) {
+			for _, row := range rows {
+				cells[i] = cells[i].with(w, row, w.about(b.page.Series[row].Labels))
+			}
+		}
+		for _, reason := range throttleReasons {
+			for _, p := range w.Flags[throttleReason(reason)] {
+				for i, rows := range b.rowsByDevice([]pattern{p}, true) {
+					for _, row := range rows {
+						cells[i] = cells[i].with(w, row, throttleReason(reason).bit())
+					}
+				}
+			}
+		}
+		for i, c := range cells {
+			b.l.rows[i].throttle = cmp.Or(b.l.rows[i].throttle, c)
+		}
+	}
+}
+
+// with adds a row to cells that may be none yet.
+func (c *throttleCells) with(w *throttleWay, row int, about reasons) *throttleCells {
+	if c == nil {
+		c = &throttleCells{way: w}
+	}
+	c.rows, c.about = append(c.rows, row), append(c.about, about)
+	return c
+}
+
+// about is the reason that labels name, none where they name none that counts.
+func (w *throttleWay) about(labels []expo.Label) reasons {
+	if r, ok := w.Words[w.Label.of(labels)]; ok {
+		return r.bit()
+	}
+	return 0
+}
 
 // throttled brings up to date why a device is slowed down. repeated says that
 // nothing else of it moved since the last page: exporters collect less often than
