@@ -34,7 +34,9 @@ func FuzzReader(f *testing.F) {
 	f.Add(record(f, Header{Version: "x"}, odd()))
 	f.Add(record(f, Header{Policy: model.Policy{Workflows: []model.WorkflowSpec{{Name: "chat"}}}}, oddReports()))
 	f.Add([]byte("slotop.tape/1\n{\"schema\":\"slotop.tape/1\"}\nSEG\n"))
+	f.Add(record(f, Header{}, oddDevices()))
 	f.Add([]byte("slotop.tape/2\n{\"schema\":\"slotop.tape/2\"}\nSEG\n"))
+	f.Add([]byte("slotop.tape/3\n{\"schema\":\"slotop.tape/3\"}\nSEG\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		n, err := readAll(b)
 		var damage *DamageError
@@ -62,12 +64,9 @@ func forge(t testing.TB, v version, raw []byte, inputs, requests uint32) []byte 
 		fixed = binary.LittleEndian.AppendUint32(fixed, checksum(append(fixed[:len(fixed):len(fixed)], body...)))
 		return append(append([]byte(schema1+"\n{\"schema\":\""+schema1+"\"}\n"), fixed...), body...)
 	}
-	head, err := Header{}.encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	schema := map[version]string{version2: schema2, version3: Schema}[v]
 	fixed := segment{size: uint32(len(body)), inputs: inputs, requests: requests}.encode(body)
-	return append(append(head, fixed...), body...)
+	return append(append([]byte(schema+"\n{\"schema\":\""+schema+"\"}\n"), fixed...), body...)
 }
 
 // FuzzSegment gets past the checksums: the content of a segment is forged.
@@ -83,16 +82,15 @@ func FuzzSegment(f *testing.F) {
 				f.Fatal(err)
 			}
 		}
-		f.Add(bytes.Clone(w.enc.b), w.head.inputs, w.head.requests, false)
-		f.Add(bytes.Clone(w.enc.b), w.head.inputs, w.head.requests, true)
+		for v := range uint8(3) {
+			f.Add(bytes.Clone(w.enc.b), w.head.inputs, w.head.requests, v)
+		}
 	}
 	add(odd())
 	add(oddReports())
-	f.Fuzz(func(t *testing.T, raw []byte, inputs, requests uint32, old bool) {
-		v := version2
-		if old {
-			v = version1
-		}
+	add(oddDevices())
+	f.Fuzz(func(t *testing.T, raw []byte, inputs, requests uint32, older uint8) {
+		v := version3 - version(older%3)
 		n, err := readAll(forge(t, v, raw, inputs, requests))
 		if err == nil || n > int(inputs) {
 			t.Errorf("%d inputs, %v", n, err)

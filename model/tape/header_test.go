@@ -16,7 +16,7 @@ import (
 func TestHeader(t *testing.T) {
 	want := Header{
 		Version: "1.2.3", Recorded: t0, Every: 1500 * time.Millisecond, Window: time.Minute, Simulated: true, Policy: policy(),
-		Targets: []model.Target{{ID: "http://a:8000/metrics", Name: "a:8000", Kind: "engine", Simulated: true}, {ID: "b", Name: "b", Kind: "gpu"}},
+		Targets: []model.Target{{ID: "http://a:8000/metrics", Name: "a:8000", Kind: "engine", Simulated: true}, {ID: "b", Name: "b", Kind: "gpu"}, {ID: "c", Name: "c", Kind: "engine", GPUs: "GPU-1 b"}},
 	}
 	tape := record(t, want, nil)
 	_, r, err := play(t, tape)
@@ -26,7 +26,7 @@ func TestHeader(t *testing.T) {
 	if !reflect.DeepEqual(r.Header(), want) {
 		t.Errorf("got %+v\nwant %+v", r.Header(), want)
 	}
-	if !bytes.HasPrefix(tape, []byte("slotop.tape/2\n{\"schema\":\"slotop.tape/2\",\"version\":\"1.2.3\"")) {
+	if !bytes.HasPrefix(tape, []byte("slotop.tape/3\n{\"schema\":\"slotop.tape/3\",\"version\":\"1.2.3\"")) {
 		t.Errorf("the header cannot be read by eye: %q", tape[:80])
 	}
 }
@@ -105,7 +105,7 @@ func TestForeignFiles(t *testing.T) {
 		{`{"a":1}`, "starts with JSON"},
 		{"\x28\xb5\x2f\xfdgarbage that goes on", `starts with "(\xb5/\xfd`},
 		{"slotop.tape", `starts with "slotop.tape"`},
-		{"slotop.tape/3\n{}\n", `"slotop.tape/3", this slotop reads "slotop.tape/1" and "slotop.tape/2": use`},
+		{"slotop.tape/4\n{}\n", `"slotop.tape/4", this slotop reads "slotop.tape/1" to "slotop.tape/3": use`},
 		{"slotop.tape/1\n", "the file ends inside it"},
 		{"slotop.tape/1", "the file ends inside it"},
 		{"slotop.tape/1\n{\"schema\":\"slotop.tape/1\"", "the file ends inside it"},
@@ -119,7 +119,7 @@ func TestForeignFiles(t *testing.T) {
 		{"slotop.tape/1\n{\"schema\":\"slotop.tape/1\",\"policy\":{}}\n", `unknown field "policy"`},
 		{"slotop.tape/1\n{\"schema\":\"slotop.tape/9\"}\n", `"slotop.tape/9"`},
 		{"slotop.tape/1\n{\"schema\":\"slotop.tape/2\"}\n", `the first line says "slotop.tape/1", the second "slotop.tape/2"`},
-		{"slotop.tape/2\n{\"schema\":\"slotop.tape/1\"}\n", `the first line says "slotop.tape/2", the second "slotop.tape/1"`},
+		{"slotop.tape/3\n{\"schema\":\"slotop.tape/2\"}\n", `the first line says "slotop.tape/3", the second "slotop.tape/2"`},
 		{"slotop.tape/1\n" + strings.Repeat("x", maxHeader+1), "longer than"},
 		{"slotop.tape/" + strings.Repeat("1", 100), "longer than"},
 	}

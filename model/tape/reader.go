@@ -23,12 +23,13 @@ type Reader struct {
 	damage  DamageError
 	done    bool
 
-	packed bytes.Buffer
-	raw    []byte
-	dec    decoder
-	left   held  // what of the open segment is still to come
-	size   int64 // of the open segment in the file
-	series int   // of the open segment
+	packed  bytes.Buffer
+	raw     []byte
+	dec     decoder
+	left    held  // what of the open segment is still to come
+	size    int64 // of the open segment in the file
+	series  int   // of the open segment
+	devices int   // likewise
 
 	targets  map[model.TargetID]*target
 	abouts   map[model.TargetID]*model.About
@@ -52,7 +53,7 @@ func NewReader(r io.Reader) (*Reader, error) {
 		return nil, fmt.Errorf("start decompression: %w", err)
 	}
 	return &Reader{
-		header: h, version: v, in: in, zstd: z,
+		header: h, version: v, in: in, zstd: z, dec: decoder{version: v},
 		targets: map[model.TargetID]*target{},
 		abouts:  map[model.TargetID]*model.About{},
 	}, nil
@@ -199,41 +200,44 @@ func (r *Reader) unpack(head segment) {
 	}
 	r.dec.reset(r.raw)
 	r.left = what
-	r.series = 0
+	r.series, r.devices = 0, 0
 	r.mono, r.wall = 0, 0
 	clear(r.targets)
 }
 
 func (r *Reader) input() model.Input {
 	d := &r.dec
-	kind := d.byte()
-	if kind&^r.version.kinds() != 0 {
-		d.fail()
-	}
+	k := d.kind()
 	r.left.inputs--
 	r.mono += time.Duration(d.int())
 	in := model.Input{At: model.Instant{Mono: r.mono}}
-	if kind&neverWall == 0 {
+	if k&neverWall == 0 {
 		r.wall += time.Duration(d.int())
 		in.At.Wall = time.Unix(0, int64(r.wall+r.mono)).UTC()
 	}
-	if kind&withWindow != 0 {
+	if k&withWindow != 0 {
 		in.Window = time.Duration(d.int())
 	}
-	if kind&withAck != 0 {
+	if k&withAck != 0 {
 		in.Ack = model.AlertID(d.text())
 	}
-	if kind&withMark != 0 {
+	if k&withMark != 0 {
 		in.Mark = d.text()
 	}
-	if kind&withBatch != 0 {
-		r.readBatch(kind&withReports != 0)
+	if k&withJoin != 0 {
+		in.Join = d.joins()
+	}
+	if k&withLeave != 0 {
+		in.Leave = model.TargetID(d.string())
+	}
+	if k&withBatch != 0 {
+		r.readBatch(k)
 		in.Batch = &r.batch
 	}
 	return in
 }
 
-func (r *Reader) readBatch(reports bool) {
+func (r *Reader) readBatch(k kind) {
 	d := &r.dec
 	id := model.TargetID(d.string())
 	r.batch = model.Batch{Target: id, Took: time.Duration(d.int())}
@@ -253,8 +257,14 @@ func (r *Reader) readBatch(reports bool) {
 	r.batch.BadLines = int(d.int())
 	r.batch.FirstBad = d.string()
 	r.batch.Dropped = int(d.int())
-	if reports {
+	if k&withReports != 0 {
 		r.readReports(&tg.reports)
+	}
+	if k&withDevices != 0 {
+		r.readDevices(&tg.devices)
+	}
+	if k&withClock != 0 {
+		d.clock(&r.batch)
 	}
 	r.batch.Samples = r.samples(tg)
 }

@@ -118,6 +118,10 @@ func fill(rng *rand.Rand, v reflect.Value) {
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
 		fill(rng, v.Elem())
+	case reflect.Array:
+		for i := range v.Len() {
+			fill(rng, v.Index(i))
+		}
 	case reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
 		fill(rng, v.Index(0))
@@ -349,7 +353,7 @@ func TestForgedReports(t *testing.T) {
 	}
 	batch := func(reports func(*encoder)) []byte {
 		return table(func(e *encoder) {
-			e.byte(withBatch | withReports | neverWall)
+			e.byte(byte(withBatch | withReports | neverWall))
 			e.int(0)
 			e.string("g")
 			e.int(0)
@@ -391,9 +395,13 @@ func TestForgedReports(t *testing.T) {
 			e.uint(maxLabels + 1)
 			e.b = append(e.b, zeros...)
 		}), version2},
-		"a mark beyond the bound": {table(func(e *encoder) { e.byte(withMark | neverWall); e.int(0); e.string(strings.Repeat("x", maxText+1)) }), version2},
-		"a part nobody knows":     {table(func(e *encoder) { e.byte(1<<6 | neverWall); e.int(0) }), version2},
-		"a mark in format 1":      {table(func(e *encoder) { e.byte(withMark | neverWall); e.int(0); e.string("x") }), version1},
+		"a mark beyond the bound": {table(func(e *encoder) {
+			e.byte(byte(withMark | neverWall))
+			e.int(0)
+			e.string(strings.Repeat("x", maxText+1))
+		}), version2},
+		"a part nobody knows": {table(func(e *encoder) { e.byte(1<<6 | byte(neverWall)); e.int(0) }), version2},
+		"a mark in format 1":  {table(func(e *encoder) { e.byte(byte(withMark | neverWall)); e.int(0); e.string("x") }), version1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n, err := readAll(forge(t, tc.from, tc.raw, 1, 1))
@@ -408,7 +416,7 @@ func TestForgedReports(t *testing.T) {
 func TestForgedStrings(t *testing.T) {
 	raw := make([]byte, 0, 16<<20)
 	for range 3 * maxStrings {
-		raw = append(raw, withMark|neverWall, 0, 0, 0) // a mark of an empty name that is new each time
+		raw = append(raw, byte(withMark|neverWall), 0, 0, 0) // a mark of an empty name that is new each time
 	}
 	n, err := readAll(forge(t, version2, raw, 3*maxStrings, 0))
 	if n != maxStrings || !errors.Is(err, errMalformed) {
@@ -418,7 +426,7 @@ func TestForgedStrings(t *testing.T) {
 
 func TestCountsMustAgree(t *testing.T) {
 	e := newEncoder()
-	e.byte(withMark | neverWall)
+	e.byte(byte(withMark | neverWall))
 	e.int(0)
 	e.string("x")
 	if n, err := readAll(forge(t, version2, e.b, 1, 1)); n != 0 || !errors.Is(err, errMalformed) {

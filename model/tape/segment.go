@@ -12,9 +12,10 @@ type version uint8
 const (
 	version1 version = 1
 	version2 version = 2
+	version3 version = 3
 )
 
-var versions = map[string]version{schema1: version1, Schema: version2}
+var versions = map[string]version{schema1: version1, schema2: version2, Schema: version3}
 
 // Markers of what follows a header: a segment or the trailer.
 const (
@@ -96,11 +97,15 @@ func (v version) held(s segment) held {
 }
 
 // kinds are the parts that an input may have.
-func (v version) kinds() byte {
-	if v == version1 {
+func (v version) kinds() kind {
+	switch v {
+	case version1:
 		return kinds1
+	case version2:
+		return kinds2
+	default:
+		return kinds3
 	}
-	return kinds2
 }
 
 // holds reports whether the body is the one that was written.

@@ -35,6 +35,7 @@ type target struct {
 	samples []model.Sample    // reader only: what the last batch looked like
 	batches int
 	reports reports
+	devices devices
 }
 
 // How a batch's samples are laid out.

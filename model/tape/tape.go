@@ -20,7 +20,12 @@
 // fixed part the number of those reports and a checksum of its own. A reader of
 // format 1 passes over kinds of inputs that it does not know and would take what
 // follows for something else, so the schema says 2 and such a reader refuses the
-// tape. Tapes of format 1 are read as before; only format 2 is written.
+// tape. Format 3 adds to format 2: devices, the other side's clock, and targets that
+// come and go among the inputs, for which what an input consists of became a number
+// instead of a byte; and, of what a target says of itself, its kind, its step and the
+// servers behind it. A reader of format 2 would call such inputs damage, so here too
+// the schema makes it refuse the tape. Tapes of the formats before are read as they
+// were; only format 3 is written.
 package tape
 
 import (
@@ -30,13 +35,14 @@ import (
 	"time"
 )
 
-// Schema is the format that is written. A reader takes it and the one before,
-// and refuses any other.
-const Schema = "slotop.tape/2"
+// Schema is the format that is written. A reader takes it and those before, and
+// refuses any other.
+const Schema = "slotop.tape/3"
 
 const (
 	schemaFamily = "slotop.tape/"
 	schema1      = schemaFamily + "1"
+	schema2      = schemaFamily + "2"
 )
 
 // Bounds of one tape.
@@ -54,6 +60,7 @@ const (
 	maxList     = 1 << 20          // of anything else that is repeated
 	maxSamples  = maxList - 1      // of one batch
 	maxReports  = 1 << 18          // of requests, or of latencies, in one batch: 90 MB of memory
+	maxDevices  = 1 << 16          // of one batch, and of one segment: 60 MB of memory
 	maxStrings  = 1 << 21          // different ones in a segment, and different label sets
 	maxLabels   = 1 << 10          // of one series or request
 	maxText     = 64 << 10         // of a mark or an acknowledgement, in bytes
@@ -79,7 +86,7 @@ func (e *NotTapeError) Error() string {
 type VersionError struct{ Schema string }
 
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("tape is of format %q, this slotop reads %q and %q: use the slotop that wrote it", e.Schema, schema1, Schema)
+	return fmt.Sprintf("tape is of format %q, this slotop reads %q to %q: use the slotop that wrote it", e.Schema, schema1, Schema)
 }
 
 // DamageError ends the reading of a tape of which a part is lost. Everything

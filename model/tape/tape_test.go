@@ -38,6 +38,7 @@ func copyInput(in model.Input) model.Input {
 		b.Samples[i].Hist = &h
 	}
 	b.Requests = slices.Clone(b.Requests)
+	b.Devices = slices.Clone(b.Devices)
 	in.Batch = &b
 	return in
 }
@@ -62,15 +63,24 @@ func dump(in model.Input, abouts seen) string {
 	if in.Ack != "" || in.Mark != "" {
 		fmt.Fprintf(&b, " ack %q mark %q", in.Ack, in.Mark)
 	}
+	if in.Join != nil || in.Leave != "" {
+		fmt.Fprintf(&b, " join %+v leave %q", in.Join, in.Leave)
+	}
 	if in.Batch == nil {
 		return b.String()
 	}
 	x := in.Batch
 	fmt.Fprintf(&b, " batch %q took %d fault %v bad %d %q dropped %d", x.Target, x.Took, x.Fault, x.BadLines, x.FirstBad, x.Dropped)
 	if x.About != nil {
-		fmt.Fprintf(&b, " about #%d %#v", abouts.number(x.Target, x.About), *x.About)
+		a := x.About
+		fmt.Fprintf(&b, " about #%d model.About{Engine:%#v, Version:%#v, Models:%#v, Meanings:%#v, Missing:%#v, Notes:%#v}",
+			abouts.number(x.Target, a), a.Engine, a.Version, a.Models, a.Meanings, a.Missing, a.Notes)
+		if a.Kind != "" || a.StepS != 0 || a.Replicas != (model.Replicas{}) { // which earlier tapes do not have
+			fmt.Fprintf(&b, " kind %q step %x replicas %v", a.Kind, math.Float64bits(a.StepS), a.Replicas)
+		}
 	}
 	dumpReports(&b, x)
+	dumpDevices(&b, x)
 	fmt.Fprintf(&b, " samples nil=%v", x.Samples == nil)
 	for _, s := range x.Samples {
 		fmt.Fprintf(&b, "\n  %s %s %v %x", s.Signal, s.Labels, s.Kind, math.Float64bits(s.Value))

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"time"
 
 	"slotop/model"
 )
@@ -199,6 +200,29 @@ func (e *encoder) about(a *model.About) {
 	}
 	encodeStrings(e, a.Missing)
 	encodeStrings(e, a.Notes)
+	e.string(a.Kind)
+	e.bits(a.StepS)
+	e.int(int64(a.Replicas.Fresh))
+	e.int(int64(a.Replicas.Total))
+}
+
+// joins writes a target that is watched from here on.
+func (e *encoder) joins(t *model.Target) {
+	e.string(string(t.ID))
+	e.string(t.Name)
+	e.string(t.Kind)
+	e.bool(t.Simulated)
+	e.string(t.GPUs)
+}
+
+// clock writes what time it was on the other side, whatever century that is.
+func (e *encoder) clock(b *model.Batch) {
+	e.bool(!b.Clock.IsZero())
+	if !b.Clock.IsZero() {
+		e.int(b.Clock.Unix())
+		e.uint(uint64(b.Clock.Nanosecond()))
+	}
+	e.int(int64(b.ClockError))
 }
 
 // decoder takes values from a segment. The first thing that makes no sense sets
@@ -207,13 +231,14 @@ type decoder struct {
 	b       []byte
 	strings []string
 	sets    []model.LabelSet
+	version version
 	err     error
 }
 
 func (d *decoder) reset(b []byte) {
 	clear(d.strings) // what an earlier segment named is not kept alive
 	clear(d.sets)
-	*d = decoder{b: b, strings: d.strings[:0], sets: d.sets[:0]}
+	*d = decoder{b: b, strings: d.strings[:0], sets: d.sets[:0], version: d.version}
 }
 
 func (d *decoder) fail() {
@@ -441,5 +466,39 @@ func (d *decoder) about() *model.About {
 	}
 	a.Missing = decodeStrings[model.Signal](d)
 	a.Notes = decodeStrings[string](d)
+	if d.version >= version3 {
+		a.Kind, a.StepS = d.string(), d.bits()
+		a.Replicas = model.Replicas{Fresh: int(d.int()), Total: int(d.int())}
+	}
 	return a
+}
+
+// kind is what the next input consists of.
+func (d *decoder) kind() kind {
+	v := uint64(0)
+	if d.version < version3 {
+		v = uint64(d.byte())
+	} else {
+		v = d.uint()
+	}
+	if v&^uint64(d.version.kinds()) != 0 {
+		d.fail()
+	}
+	return kind(v)
+}
+
+func (d *decoder) joins() *model.Target {
+	return &model.Target{ID: model.TargetID(d.string()), Name: d.string(), Kind: d.string(), Simulated: d.bool(), GPUs: d.string()}
+}
+
+func (d *decoder) clock(b *model.Batch) {
+	if d.bool() {
+		s, ns := d.int(), d.uint()
+		if ns >= 1e9 {
+			d.fail()
+			return
+		}
+		b.Clock = time.Unix(s, int64(ns)).UTC()
+	}
+	b.ClockError = time.Duration(d.int())
 }

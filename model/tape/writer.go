@@ -33,6 +33,7 @@ type Writer struct {
 	abouts  map[model.TargetID]*model.About // the last of each target, over segments
 	head    segment
 	series  int           // of the segment, all targets together
+	devices int           // likewise
 	wall    time.Duration // Wall minus Mono of the input before
 	packed  []byte
 	changed []change
@@ -101,11 +102,13 @@ func fits(in model.Input) bool {
 		return false
 	}
 	b := in.Batch
-	return b == nil || len(b.Samples) <= maxSamples && len(b.Requests) <= maxReports && len(b.Reported) <= maxReports
+	return b == nil || len(b.Samples) <= maxSamples && len(b.Requests) <= maxReports && len(b.Reported) <= maxReports && len(b.Devices) <= maxDevices
 }
 
 // overfull reports whether no reader would take the segment.
-func (t *Writer) overfull() bool { return t.enc.overfull() || t.series > maxSeries }
+func (t *Writer) overfull() bool {
+	return t.enc.overfull() || t.series > maxSeries || t.devices > maxDevices
+}
 
 // retry takes back the input that was too much for a segment and puts it into
 // the next one, or drops it where it is too much for any.
@@ -192,45 +195,49 @@ func (t *Writer) startSegment() {
 	t.head = segment{}
 	t.enc.reset()
 	clear(t.targets)
-	t.series, t.wall = 0, 0
+	t.series, t.devices, t.wall = 0, 0, 0
 }
 
-// What an input consists of.
+// kind says what an input consists of. Up to format 2 it is one byte.
+type kind uint16
+
 const (
-	withBatch = 1 << iota
+	withBatch kind = 1 << iota
 	withWindow
 	neverWall // no wall time
 	withAck
 	withMark
-	withReports // the batch holds more than samples
+	withReports // the batch holds reports of requests
+	withDevices // and of GPUs
+	withClock   // it says what time it was on the other side
+	withJoin
+	withLeave
 
 	kinds1 = withBatch | withWindow | neverWall // all that format 1 knows
 	kinds2 = kinds1 | withAck | withMark | withReports
+	kinds3 = kinds2 | withDevices | withClock | withJoin | withLeave
 )
 
 // kindOf says what an input consists of.
-func kindOf(in model.Input) byte {
-	var kind byte
-	if in.At.Wall.IsZero() {
-		kind |= neverWall
+func kindOf(in model.Input) (k kind) {
+	mark := func(part kind, there bool) {
+		if there {
+			k |= part
+		}
 	}
-	if in.Window != 0 {
-		kind |= withWindow
+	mark(neverWall, in.At.Wall.IsZero())
+	mark(withWindow, in.Window != 0)
+	mark(withAck, in.Ack != "")
+	mark(withMark, in.Mark != "")
+	mark(withJoin, in.Join != nil)
+	mark(withLeave, in.Leave != "")
+	if b := in.Batch; b != nil {
+		mark(withBatch, true)
+		mark(withReports, b.Requests != nil || b.Reported != nil || b.Epoch != "" || b.Lost != 0)
+		mark(withDevices, b.Devices != nil || b.Round != 0)
+		mark(withClock, !b.Clock.IsZero() || b.ClockError != 0)
 	}
-	if in.Ack != "" {
-		kind |= withAck
-	}
-	if in.Mark != "" {
-		kind |= withMark
-	}
-	b := in.Batch
-	if b == nil {
-		return kind
-	}
-	if b.Requests != nil || b.Reported != nil || b.Epoch != "" || b.Lost != 0 {
-		kind |= withReports
-	}
-	return kind | withBatch
+	return k
 }
 
 func (t *Writer) add(in model.Input) error {
@@ -238,29 +245,38 @@ func (t *Writer) add(in model.Input) error {
 	if !ok {
 		return fmt.Errorf("write tape: the clock says %v", in.At.Wall)
 	}
-	kind := kindOf(in)
+	if j := in.Join; j != nil && (hasPassword(string(j.ID)) || hasPassword(j.Name)) {
+		return errors.New("write tape: the name of a target that joins holds a password")
+	}
+	k := kindOf(in)
 	if t.head.inputs == 0 {
 		t.head.first, t.head.last = in.At.Mono, 0
 	}
-	t.enc.byte(kind)
+	t.enc.uint(uint64(k))
 	t.enc.int(int64(in.At.Mono - t.head.last))
-	if kind&neverWall == 0 {
+	if k&neverWall == 0 {
 		t.enc.int(int64(wall - in.At.Mono - t.wall))
 		t.wall = wall - in.At.Mono
 	}
 	t.head.last = in.At.Mono
 	t.head.inputs++
-	if kind&withWindow != 0 {
+	if k&withWindow != 0 {
 		t.enc.int(int64(in.Window))
 	}
-	if kind&withAck != 0 {
+	if k&withAck != 0 {
 		t.enc.string(string(in.Ack))
 	}
-	if kind&withMark != 0 {
+	if k&withMark != 0 {
 		t.enc.string(in.Mark)
 	}
-	if kind&withBatch != 0 {
-		t.batch(in.Batch, kind&withReports != 0)
+	if k&withJoin != 0 {
+		t.enc.joins(in.Join)
+	}
+	if k&withLeave != 0 {
+		t.enc.string(string(in.Leave))
+	}
+	if k&withBatch != 0 {
+		t.batch(in.Batch, k)
 	}
 	return nil
 }
@@ -274,7 +290,7 @@ func wallNanos(w time.Time) (time.Duration, bool) {
 	return time.Duration(n), time.Unix(0, n).Equal(w)
 }
 
-func (t *Writer) batch(b *model.Batch, reports bool) {
+func (t *Writer) batch(b *model.Batch, k kind) {
 	e := &t.enc
 	tg := t.targets[b.Target]
 	if tg == nil {
@@ -292,9 +308,15 @@ func (t *Writer) batch(b *model.Batch, reports bool) {
 	e.int(int64(b.BadLines))
 	e.string(b.FirstBad)
 	e.int(int64(b.Dropped))
-	if reports {
+	if k&withReports != 0 {
 		e.reports(b, &tg.reports)
 		t.head.requests += uint32(len(b.Requests))
+	}
+	if k&withDevices != 0 {
+		t.devices += e.devices(b, &tg.devices)
+	}
+	if k&withClock != 0 {
+		e.clock(b)
 	}
 	if b.Samples == nil {
 		e.byte(layoutNone)
