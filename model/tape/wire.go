@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
-	"time"
 
 	"slotop/model"
 )
@@ -204,25 +203,6 @@ func (e *encoder) about(a *model.About) {
 	e.bits(a.StepS)
 	e.int(int64(a.Replicas.Fresh))
 	e.int(int64(a.Replicas.Total))
-}
-
-// joins writes a target that is watched from here on.
-func (e *encoder) joins(t *model.Target) {
-	e.string(string(t.ID))
-	e.string(t.Name)
-	e.string(t.Kind)
-	e.bool(t.Simulated)
-	e.string(t.GPUs)
-}
-
-// clock writes what time it was on the other side, whatever century that is.
-func (e *encoder) clock(b *model.Batch) {
-	e.bool(!b.Clock.IsZero())
-	if !b.Clock.IsZero() {
-		e.int(b.Clock.Unix())
-		e.uint(uint64(b.Clock.Nanosecond()))
-	}
-	e.int(int64(b.ClockError))
 }
 
 // decoder takes values from a segment. The first thing that makes no sense sets
@@ -485,20 +465,4 @@ func (d *decoder) kind() kind {
 		d.fail()
 	}
 	return kind(v)
-}
-
-func (d *decoder) joins() *model.Target {
-	return &model.Target{ID: model.TargetID(d.string()), Name: d.string(), Kind: d.string(), Simulated: d.bool(), GPUs: d.string()}
-}
-
-func (d *decoder) clock(b *model.Batch) {
-	if d.bool() {
-		s, ns := d.int(), d.uint()
-		if ns >= 1e9 {
-			d.fail()
-			return
-		}
-		b.Clock = time.Unix(s, int64(ns)).UTC()
-	}
-	b.ClockError = time.Duration(d.int())
 }
