@@ -47,6 +47,7 @@ type Spec struct {
 	Address string   // the TARGET argument, credentials included
 	More    []string // page files after it in a row: later polls of the same target
 	Name    string   // the user's own name for it; "" chooses one
+	GPUs    []string // that it runs on, as in Target.GPUs
 	Options Options
 }
 

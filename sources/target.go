@@ -156,6 +156,9 @@ func open(ctx context.Context, spec Spec) ([]Opened, error) {
 		return nil, notATarget(spec.Address)
 	}
 	opened, err := kind.Open(ctx, spec)
+	for i := range opened {
+		opened[i].Target.GPUs = strings.Join(spec.GPUs, " ")
+	}
 	if spec.Name == "" {
 		return opened, err
 	}

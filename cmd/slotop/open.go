@@ -60,7 +60,7 @@ func (a *app) openTargets(ctx context.Context, args []string) (settings, []sourc
 	}
 	specs := make([]sources.Spec, len(s.file.Targets))
 	for i, t := range s.file.Targets {
-		specs[i] = sources.Spec{Address: t.Address, Name: t.Name, Options: s.opt}
+		specs[i] = sources.Spec{Address: t.Address, Name: t.Name, GPUs: t.GPUs, Options: s.opt}
 		if t.HTTP != nil {
 			specs[i].Options.HTTP = t.HTTP
 		}
