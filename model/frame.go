@@ -127,6 +127,8 @@ type TargetView struct {
 	Replicas          Replicas `json:"replicas"`     // servers behind it, 0 of 0 where it is one
 	GPUs              []string `json:"gpus"`         // UUIDs of the devices it runs on, as far as that is known
 
+	Probe *ProbeView `json:"probe"` // of a probe; null for every other target
+
 	Engines []EngineView `json:"engines"` // data-parallel engines, [] when the page tells none apart
 }
 

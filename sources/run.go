@@ -147,6 +147,9 @@ func (r *run) close() error {
 	return errors.Join(errs...)
 }
 
+// wallClock reads the clock for a probe, which must say when each byte came.
+func wallClock() time.Time { return time.Now() }
+
 // loop starts polls, takes their answers and ticks.
 func (r *run) loop(ctx context.Context) {
 	r.tick()

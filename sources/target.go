@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/prometheus/common/config"
 
@@ -31,6 +32,10 @@ type Options struct {
 	// Follow: a file of events is watched as it grows. Otherwise it is played from
 	// its first event to its last.
 	Follow bool
+
+	// Now reads the clock, for the one source that must say when each byte came: a
+	// probe. Nil for the clock.
+	Now func() time.Time
 
 	lines *expo.Lines // shared by the targets that are opened together
 	host  string      // the name behind an address, for the Host header; "" the address

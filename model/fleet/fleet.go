@@ -264,6 +264,7 @@ func (f *Fleet) frame(at model.Instant) *model.Frame {
 	f.inFlight(at)
 	for i, t := range f.targets {
 		t.seeFlight(&fr.Targets[i])
+		t.seeProbe(&fr.Targets[i], f.span, at.Mono)
 	}
 	fr.CoveredS = f.covered()
 	f.forgetFlows(at)

@@ -20,7 +20,7 @@ func (t *target) keepReported(reported []model.Reported) {
 
 // reportedTo hands them to their workflows.
 func (t *target) reportedTo(f *Fleet) {
-	if !t.fresh() {
+	if !t.fresh() || t.isProbe() {
 		return
 	}
 	for _, r := range t.reported {

@@ -41,6 +41,10 @@ func (r *reports) recent(now time.Duration) bool { return r.any && now-r.last <=
 
 // onRequests takes the reports of a batch.
 func (f *Fleet) onRequests(at model.Instant, t *target, b *model.Batch) {
+	if t.isProbe() {
+		f.onProbes(at, t, b)
+		return
+	}
 	if t.follows == nil {
 		if len(b.Requests) == 0 {
 			return
@@ -110,6 +114,9 @@ func (f *Fleet) inFlight(at model.Instant) {
 		t.flight = model.Phases{}
 		t.follows.Each(at, func(r *model.Request, unknown bool) {
 			countIn(&t.flight, r.Phase, unknown)
+			if t.isProbe() {
+				return
+			}
 			w := f.flowIf(originOf(r, t))
 			if w == nil {
 				return

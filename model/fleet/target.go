@@ -59,6 +59,7 @@ type target struct {
 	follows  *requests.Tracker // of requests reported one by one; nil where none came
 	reports  []*workflow       // that it reported requests of
 	flight   model.Phases      // where those requests stand
+	probes   *reports          // what became of a probe's own; nil for every other target
 	users    users
 	marked   []float64 // every counter at the last mark; nil without one
 	busyAt1  bool      // requests ran already when it was first read
@@ -78,12 +79,16 @@ type target struct {
 }
 
 func newTarget(spec model.Target, reach time.Duration) *target {
-	return &target{
+	t := &target{
 		spec: spec, place: placeOf(spec), clean: true, dirty: true, start: math.NaN(),
 		reach: reach,
 		ring:  series.NewRing(0, reach),
 		flows: map[*workflow]*tally{},
 	}
+	if t.isProbe() {
+		t.probes = &reports{}
+	}
+	return t
 }
 
 // fail notes a poll that returned nothing. What is known stays known.
