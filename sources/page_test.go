@@ -139,7 +139,7 @@ func TestUnknownPagesAreUpAndNamed(t *testing.T) {
 	tests := []struct{ page, want string }{
 		{"node_load1 3\ngo_goroutines 7\n", "the host exporter (node_exporter) (2 series, such as node_load1)"},
 		{"go_goroutines 7\n", "a Go program"},
-		{"DCGM_FI_DEV_GPU_UTIL{gpu=\"0\"} 3\n", "dcgm-exporter"},
+		{"gpu_fan_speed{gpu=\"0\"} 3\n", "a GPU exporter"},
 		{"acme_jobs 7\n", "no engine that slotop knows (1 series, such as acme_jobs)"},
 		{"# HELP a nothing yet\n# TYPE a counter\n", "without a single series"},
 	}
