@@ -60,7 +60,7 @@ func (a *app) rootCommand() *cobra.Command {
 	a.promiseFlag(root)
 	a.sendFlag(root)
 	a.screenFlags(root)
-	root.AddCommand(a.demoCommand(), a.snapshotCommand(), a.checkCommand(), a.recordCommand(), a.replayCommand(), a.configCommand(), a.versionCommand())
+	root.AddCommand(a.demoCommand(), a.snapshotCommand(), a.checkCommand(), a.recordCommand(), a.replayCommand(), a.doctorCommand(), a.configCommand(), a.versionCommand())
 	for _, c := range root.Commands() {
 		a.commands = append(a.commands, c.Name())
 	}
@@ -141,7 +141,7 @@ func demoTimes() string {
 
 func (a *app) snapshotCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use:   "snapshot TARGET...",
+		Use:   "snapshot [TARGET...]",
 		Short: "Poll without a screen and print the last frame",
 		Long: "Polls until every target has two good polls, or for --for, and prints the last frame.\n" +
 			"Saved pages, tapes and the demo play on their own clock, without waiting.\n\n" +
@@ -162,7 +162,7 @@ func (a *app) snapshotCommand() *cobra.Command {
 
 func (a *app) recordCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use:     "record -o FILE TARGET...",
+		Use:     "record -o FILE [TARGET...]",
 		Short:   "Write what the targets say to a tape, without a screen",
 		Example: "  slotop record -o incident.tape --for 10m localhost:8000",
 		RunE:    a.action(cobra.ArbitraryArgs, a.record),

@@ -71,7 +71,7 @@ func (a *app) checkConfig(ctx context.Context, args []string) error {
 	if a.flags.offline || len(opened) == 0 {
 		return sources.CloseAll(opened)
 	}
-	seen, err := look(ctx, opened, s.timeout)
+	seen, err := look(ctx, opened, s.timeout, func(model.Input) {})
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,8 @@ const (
 )
 
 // look polls every target until it answered well or failed once, and closes them.
-func look(ctx context.Context, opened []sources.Opened, timeout time.Duration) ([]*looked, error) {
+// Everything that it sees is also handed on.
+func look(ctx context.Context, opened []sources.Opened, timeout time.Duration, also func(model.Input)) ([]*looked, error) {
 	seen := make([]*looked, len(opened))
 	byID := map[model.TargetID]*looked{}
 	for i, o := range opened {
@@ -112,6 +113,7 @@ func look(ctx context.Context, opened []sources.Opened, timeout time.Duration) (
 	defer cancel()
 	left := len(opened)
 	take := func(in model.Input) {
+		also(in)
 		if in.Batch == nil {
 			return
 		}

@@ -16,27 +16,58 @@ import (
 // fit says of each workflow what the targets' figures will tell of its promise,
 // one sentence a line.
 func fit(p model.Policy, seen []*looked) []string {
-	title := func(w *model.WorkflowSpec) string { return "workflow " + w.Name }
-	if len(p.Workflows) == 0 {
+	var lines []string
+	for _, s := range fitted(p, seen) {
+		title := "workflow " + s.name
+		if len(p.Workflows) == 0 {
+			title = "what is assumed"
+		}
+		for _, say := range s.says {
+			lines = append(lines, title+": "+say)
+		}
+	}
+	return lines
+}
+
+// fitSays is what is to be said of one workflow's promise.
+type fitSays struct {
+	name       string
+	assumed    bool
+	everything bool // it stands for every workflow, each with what is assumed
+	objectives []model.Objective
+	carriers   []*looked
+	says       []string
+}
+
+// covers reports whether a row of the frame is the workflow's.
+func (s *fitSays) covers(w *model.WorkflowView) bool {
+	return s.everything || slo.Glob(s.name, w.Name)
+}
+
+// fitted holds each workflow against the targets; without any, what is assumed of
+// all.
+func fitted(p model.Policy, seen []*looked) []fitSays {
+	everything := len(p.Workflows) == 0
+	if everything {
 		p.Workflows = []model.WorkflowSpec{*slo.Assumed()}
 		p.Workflows[0].Name = "*"
-		title = func(*model.WorkflowSpec) string { return "what is assumed" }
 	}
 	set, err := slo.NewSet(p)
-	if err != nil {
-		return []string{err.Error()} // it was checked when the policy was made
+	if err != nil { // it was checked when the policy was made
+		return []fitSays{{name: "*", says: []string{err.Error()}}}
 	}
-	var lines []string
+	var all []fitSays
 	for i := range p.Workflows {
 		f := fitting{spec: &p.Workflows[i], set: set}
 		for _, t := range seen {
 			f.add(t)
 		}
-		for _, s := range f.sentences() {
-			lines = append(lines, title(f.spec)+": "+s)
-		}
+		all = append(all, fitSays{
+			name: f.spec.Name, assumed: f.spec.Assumed, everything: everything, objectives: f.spec.Objectives,
+			carriers: f.carriers(), says: f.sentences(),
+		})
 	}
-	return lines
+	return all
 }
 
 // fitting is one workflow held against the targets.
@@ -53,6 +84,15 @@ type fitting struct {
 type served struct {
 	*looked
 	hists []shownHist
+}
+
+// carriers are the targets that the workflow is judged by.
+func (f *fitting) carriers() []*looked {
+	all := slices.Clone(f.exact)
+	for _, s := range f.served {
+		all = append(all, s.looked)
+	}
+	return all
 }
 
 func (f *fitting) add(t *looked) {

@@ -72,12 +72,26 @@ func sandbox(tb testing.TB, more ...string) []string {
 	env := []string{
 		"HOME=" + home, "XDG_CONFIG_HOME=" + filepath.Join(home, ".config"), "PATH=" + os.Getenv("PATH"),
 		"TERM=xterm-256color", "LANG=C.UTF-8", "TMPDIR=" + home,
+		"HOST_PROC=" + quietHost(tb), // what else runs here is nobody's business
 		// The race detector would report to the terminal, and wait for one that
 		// takes no bytes. What it finds there on a killed screen is in a library:
 		// the reader of keys, closed while it reads. Nor may it wait a second at exit.
 		"GORACE=atexit_sleep_ms=0 log_path=" + filepath.Join(tb.TempDir(), "race"),
 	}
 	return append(env, more...)
+}
+
+// quietHost is the process table of a host on which nothing listens.
+func quietHost(tb testing.TB) string {
+	tb.Helper()
+	dir := tb.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "net"), 0o755); err != nil {
+		tb.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "net", "tcp"), nil, 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	return dir
 }
 
 // ran is what a run without a terminal left behind.

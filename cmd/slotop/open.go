@@ -56,7 +56,8 @@ func (a *app) openTargets(ctx context.Context, args []string) (settings, []sourc
 		return s, opened, err
 	}
 	if len(s.file.Targets) == 0 {
-		return s, nil, usageError(errors.New("no target: name one, such as slotop localhost:8000, list some in the configuration, or run slotop demo"))
+		opened, err := a.openFound(ctx, s.opt)
+		return s, opened, err
 	}
 	specs := make([]sources.Spec, len(s.file.Targets))
 	for i, t := range s.file.Targets {

@@ -35,10 +35,11 @@ type Advice struct {
 	Enable string // what to do for it: the flag or setting; "" where nothing is known
 }
 
-// Advice says how an engine tells of a signal, or of a metric of devices. It
-// reports false where no page of the engine ever does, and nothing can be done.
-func (s *Set) Advice(engine, name string) (Advice, bool) {
-	i := slices.IndexFunc(s.dialects, func(d *Dialect) bool { return d.engine == engine })
+// Advice says how a target tells of a signal, or of a metric of devices. It reports
+// false where no page of its engine ever does, and nothing can be done. Another
+// engine whose metrics are on the same page has a say as well.
+func (s *Set) Advice(about *model.About, name string) (Advice, bool) {
+	i := slices.IndexFunc(s.dialects, func(d *Dialect) bool { return d.engine == about.Engine })
 	if i < 0 {
 		return Advice{}, false
 	}
@@ -46,6 +47,9 @@ func (s *Set) Advice(engine, name string) (Advice, bool) {
 	var a Advice
 	found := false
 	for _, speaker := range append([]*Dialect{d}, d.also...) {
+		if speaker != d && !slices.Contains(about.Notes, carries+speaker.engine) {
+			continue
+		}
 		if ways := speaker.signals[model.Signal(name)]; len(ways) > 0 && !found {
 			a.Metric, a.Needs, found = ways[0].called(speaker), ways[0].Needs, true
 		}

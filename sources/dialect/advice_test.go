@@ -26,17 +26,30 @@ func TestAdvice(t *testing.T) {
 		{"sglang-loads", "ttft_seconds", "sglang_time_to_first_token_seconds", "--enable-metrics", true},
 		{"trtllm", "kv_cache_ratio", "trtllm_kv_cache_utilization", "enable_iter_perf_stats", true},
 		{"triton", "kv_cache_ratio", "nv_trt_llm_kv_cache_block_metrics", "REPORT_CUSTOM_METRICS", true},
-		{"triton", "itl_seconds", "vllm:inter_token_latency_seconds", "vLLM backend", true}, // speaks as well
+		{"triton", "itl_seconds", "", "vLLM backend", true},
+		{"triton+vllm", "itl_seconds", "vllm:inter_token_latency_seconds", "vLLM backend", true},
+		{"triton+vllm", "estimated_flops", "vllm:estimated_flops_per_gpu_total", "--enable-mfu-metrics", true},
+		{"triton", "estimated_flops", "", "", false},
 		{"llama.cpp", "requests_waiting", "llamacpp:requests_deferred", "", true},
 		{"llama.cpp", "ttft_seconds", "", "", false},
 		{"llm-d-inference-sim", "tpot_seconds", "", "", false},
 		{"nobody", "ttft_seconds", "", "", false},
 	} {
-		a, known := set.Advice(c.engine, c.name)
+		a, known := set.Advice(aboutOf(c.engine), c.name)
 		if known != c.known || a.Metric != c.metric || !strings.Contains(a.Enable, c.say) || c.say == "" && a.Enable != "" {
 			t.Errorf("%s, %s: %+v, %v", c.engine, c.name, a, known)
 		}
 	}
+}
+
+// aboutOf is a target whose page may carry another engine's metrics: "triton+vllm".
+func aboutOf(engines string) *model.About {
+	engine, other, found := strings.Cut(engines, "+")
+	about := &model.About{Engine: engine}
+	if found {
+		about.Notes = []string{"the page also carries the metrics of " + other}
+	}
+	return about
 }
 
 // TestAdviceNamesTheFlag: a flag that a way needs is what its advice says.
@@ -47,7 +60,7 @@ func TestAdviceNamesTheFlag(t *testing.T) {
 	}
 	for _, engine := range set.Engines() {
 		for _, info := range model.Signals {
-			a, _ := set.Advice(engine, string(info.Signal))
+			a, _ := set.Advice(&model.About{Engine: engine}, string(info.Signal))
 			if strings.HasPrefix(a.Needs, "-") && !strings.Contains(a.Enable, a.Needs) {
 				t.Errorf("%s: %s needs %s, and the advice is %q", engine, info.Signal, a.Needs, a.Enable)
 			}

@@ -84,12 +84,15 @@ func (c *compiler) version(speakers []*Dialect) string {
 	return ""
 }
 
+// carries begins the note that names another engine whose metrics are on the page.
+const carries = "the page also carries the metrics of "
+
 func (c *compiler) staticNotes(speakers []*Dialect) []string {
 	var notes []string
 	own := speakers[len(speakers)-1]
 	for _, d := range speakers {
 		if d != own {
-			notes = append(notes, "the page also carries the metrics of "+d.engine)
+			notes = append(notes, carries+d.engine)
 		}
 		for _, n := range d.notes {
 			if n.empty() || c.holds(d.prefixes, n.condition) {

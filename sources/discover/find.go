@@ -66,23 +66,14 @@ func Find(ctx context.Context, candidates []Candidate, look Look) []Finding {
 }
 
 // ask finds out what listens: by its page or what else it answers, under TLS where
-// it wants that, as a Prometheus-compatible server where its own page or its owner
-// says that it is one, and as a stream of events where it is nothing else.
+// it wants that, and as a stream of events where it is nothing else.
 func (f *Finding) ask(ctx context.Context, look Look) {
 	f.Answer = f.lookAt(ctx, look, f.Address)
 	if f.Fault != nil && strings.Contains(f.Fault.Detail, speaksTLS) {
 		f.Answer = f.lookAt(ctx, look, "https://"+f.Address)
 	}
-	if f.Kind != "" || f.Address == NVML {
-		return
-	}
-	if f.isServer() {
-		if p := f.lookAt(ctx, look, promOf(f.Target)); p.Fault == nil && p.Kind == model.PrometheusTarget {
-			f.Answer = p
-			return
-		}
-	}
-	if f.Fault != nil && (f.Fault.Kind == model.NotFound || f.Fault.Kind == model.NotMetrics) && streams(ctx, f.Address) {
+	answers := f.Fault != nil && (f.Fault.Kind == model.NotFound || f.Fault.Kind == model.NotMetrics)
+	if f.Kind == "" && f.Address != NVML && answers && streams(ctx, f.Address) {
 		f.Answer = Answer{Target: "events+http://" + f.Address + eventsPath, Kind: model.GatewayTarget, Note: "reports of single requests"}
 	}
 }
@@ -101,23 +92,4 @@ func (f *Finding) lookAt(ctx context.Context, look Look, address string) Answer 
 	}
 	found.Target = address
 	return found
-}
-
-// isServer reports whether a place may be a Prometheus-compatible server: its own
-// page says so, or that is what runs there.
-func (f *Finding) isServer() bool {
-	for _, s := range []string{"Prometheus", "VictoriaMetrics", "Thanos", "Mimir"} {
-		if f.serves == s || f.Fault == nil && strings.Contains(f.Note, s+" server") {
-			return true
-		}
-	}
-	return f.Fault == nil && usualAt(served, f.Port) == "Prometheus"
-}
-
-// promOf is the address of a server as a Prometheus-compatible one.
-func promOf(address string) string {
-	if rest, secure := strings.CutPrefix(address, "https://"); secure {
-		return "prom+https://" + rest
-	}
-	return "prom+http://" + address
 }

@@ -1,0 +1,237 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"slotop/model"
+	"slotop/model/unit"
+	"slotop/sources"
+	"slotop/sources/discover"
+)
+
+// Whoever starts slotop without a target waits so long at most, and for one place
+// no longer than an engine under full load takes for a page.
+const (
+	discoverPatience = 1800 * time.Millisecond
+	placePatience    = 1200 * time.Millisecond
+)
+
+// discovered is what was found on this host.
+type discovered struct {
+	all   []discover.Finding
+	blind error // why the system did not tell which sockets listen; nil where it did
+	took  time.Duration
+}
+
+// discover looks at this host: which sockets listen, and what they are. Nobody is
+// sent a key. It fails where nothing was found to watch.
+func (a *app) discover(ctx context.Context, opt sources.Options) (discovered, error) {
+	begin := time.Now()
+	ctx, cancel := context.WithTimeout(ctx, discoverPatience)
+	defer cancel()
+	opt.HTTP = nil
+	var d discovered
+	candidates, err := discover.Candidates(ctx, processTable())
+	if err != nil {
+		d.blind, candidates = err, discover.Guess()
+	}
+	d.all = discover.Find(ctx, candidates, func(ctx context.Context, address string) (discover.Answer, error) {
+		ctx, cancel := context.WithTimeout(ctx, placePatience)
+		defer cancel()
+		f, err := sources.Look(ctx, address, opt)
+		return discover.Answer{Kind: f.Kind, Engine: f.Engine, Version: f.Version, Models: f.Models, Note: f.Note, Fault: f.Fault}, err
+	})
+	d.took = time.Since(begin)
+	if len(d.watched()) == 0 {
+		return d, usageError(fmt.Errorf("no target: looked at %s and found nothing to watch: name one, such as slotop localhost:8000, "+
+			"list some in the configuration, or run slotop demo", d.looked()))
+	}
+	return d, nil
+}
+
+// processTable is where the system tells of its processes and sockets. In a
+// container the host's may be mounted elsewhere.
+func processTable() string {
+	if dir := os.Getenv("HOST_PROC"); dir != "" {
+		return dir
+	}
+	return "/proc"
+}
+
+// watched are the places that are opened.
+func (d *discovered) watched() []*discover.Finding {
+	var open []*discover.Finding
+	for i := range d.all {
+		if d.all[i].Open {
+			open = append(open, &d.all[i])
+		}
+	}
+	return open
+}
+
+// specs are the watched places as targets. They are sent no key: whoever listens
+// there need not be whom it is for.
+func (d *discovered) specs(opt sources.Options) []sources.Spec {
+	opt.HTTP = nil
+	var specs []sources.Spec
+	for _, f := range d.watched() {
+		specs = append(specs, sources.Spec{Address: f.Target, Options: opt})
+	}
+	return specs
+}
+
+// openFound finds what there is on this host and opens it. What was found is said
+// before the screen, or beside the output.
+func (a *app) openFound(ctx context.Context, opt sources.Options) ([]sources.Opened, error) {
+	d, err := a.discover(ctx, opt)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	ascii := asciiOnly()
+	for _, line := range d.lines() {
+		fmt.Fprintln(a.err, unit.Escape(line, ascii))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return sources.Open(ctx, d.specs(opt))
+}
+
+// lines say what was looked at and what came of it, nothing where that is nothing.
+func (d *discovered) lines() []string {
+	out := []string{"looked at " + d.looked()}
+	width := 0
+	rows := d.rows()
+	for _, r := range rows {
+		width = max(width, len(r.place))
+	}
+	for _, r := range rows {
+		out = append(out, "  "+unit.PadRight(r.place, width)+"  "+r.what)
+	}
+	if s := d.skipped(); s != "" {
+		out = append(out, "  not asked: "+s)
+	}
+	if n := d.strangers(); n > 0 {
+		out = append(out, "  "+count(n, "other")+" answered with nothing that slotop reads")
+	}
+	if len(out) == 1 {
+		return nil
+	}
+	return out
+}
+
+// looked counts.
+func (d *discovered) looked() string {
+	sockets, asked := 0, 0
+	for i := range d.all {
+		f := &d.all[i]
+		if f.Address == discover.NVML {
+			continue
+		}
+		sockets++
+		if f.Skip == "" {
+			asked++
+		}
+	}
+	gpus := ""
+	if f := d.all[0].Fault; f != nil {
+		gpus = "; no GPUs: " + f.Detail
+	}
+	took := unit.Duration(d.took.Seconds())
+	if d.blind != nil {
+		return fmt.Sprintf("the %d usual ports of this host (the system does not tell which sockets listen; %s%s)", asked, took, gpus)
+	}
+	return fmt.Sprintf("this host (%s, %d asked, %s%s)", count(sockets, "listening socket"), asked, took, gpus)
+}
+
+type foundRow struct{ place, what string }
+
+// rows are the places of which something is to be said, in the order in which they
+// are watched.
+func (d *discovered) rows() []foundRow {
+	var watched, rest []foundRow
+	for i := range d.all {
+		f := &d.all[i]
+		switch {
+		case f.Open && f.Fault == nil:
+			watched = append(watched, foundRow{f.Target, describeFound(f)})
+		case f.Open:
+			rest = append(rest, foundRow{f.Target, owned(f) + f.Why + "; watched all the same"})
+		case f.Skip == "" && f.Fault == nil && f.Kind != "":
+			rest = append(rest, foundRow{f.Target, describeFound(f) + ", not watched: " + f.Why})
+		case f.Refused():
+			rest = append(rest, foundRow{f.Address, owned(f) + f.Why + ", not watched"})
+		}
+	}
+	return append(watched, rest...)
+}
+
+// owned is the program of a place that does not say itself what it is.
+func owned(f *discover.Finding) string {
+	if f.Program == "" {
+		return ""
+	}
+	return f.Program + ", "
+}
+
+// describeFound is what a place is.
+func describeFound(f *discover.Finding) string {
+	what := f.Kind
+	if f.Engine != "" {
+		what += ", " + f.Engine
+	}
+	if f.Version != "" {
+		what += " " + f.Version
+	}
+	if len(f.Models) > 0 {
+		what += ", serves " + listed(f.Models)
+	}
+	return what
+}
+
+// listed are the first few of many names.
+func listed(names []string) string {
+	if more := len(names) - maxNamed; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:maxNamed], ", "), more)
+	}
+	return strings.Join(names, ", ")
+}
+
+// skipped names who was left alone, by reason: programs of other protocols with
+// their ports, and how many ports the system chose.
+func (d *discovered) skipped() string {
+	var reasons []string
+	ports := map[string][]string{}
+	for i := range d.all {
+		f := &d.all[i]
+		if f.Skip == "" {
+			continue
+		}
+		if ports[f.Skip] == nil {
+			reasons = append(reasons, f.Skip)
+		}
+		ports[f.Skip] = append(ports[f.Skip], strconv.Itoa(f.Port))
+	}
+	for i, r := range reasons {
+		reasons[i] = r + " (" + listed(ports[r]) + ")"
+	}
+	return strings.Join(reasons, ", ")
+}
+
+// strangers counts the places that were asked and are nothing.
+func (d *discovered) strangers() int {
+	n := 0
+	for i := range d.all {
+		f := &d.all[i]
+		quiet := f.Fault != nil && f.Fault.Kind == model.Refused // nothing listens there
+		if f.Skip == "" && !f.Open && f.Kind == "" && !f.Refused() && !quiet && f.Address != discover.NVML {
+			n++
+		}
+	}
+	return n
+}
