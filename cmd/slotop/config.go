@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/adrg/xdg"
@@ -44,6 +45,8 @@ type fileTarget struct {
 	HTTP    *config.HTTPClientConfig `yaml:"http"` // instead of the one for every target
 	// WorkflowLabel is the label of its page that names workflows; "" for its dialect's.
 	WorkflowLabel string `yaml:"workflow_label"`
+	// GPUs that it runs on: UUIDs, or names of the targets that tell of them.
+	GPUs []string `yaml:"gpus"`
 
 	at string // where its address is, for messages
 }
@@ -164,6 +167,30 @@ func (c *fileConfig) checkTargets(at *placer, list *yaml.Node) error {
 		}
 		if l := t.WorkflowLabel; l != "" && !labelNames.MatchString(l) {
 			return at.at(child(n, "workflow_label"), "%q is no label of a metrics page: write its name, such as team_alias, or several as team|key", l)
+		}
+		return c.checkGPUs(at, t, child(n, "gpus"))
+	})
+}
+
+// checkGPUs refuses what is no single name, and a name of a target that is written
+// wrong: nothing would be joined with it, and nobody would know why.
+func (c *fileConfig) checkGPUs(at *placer, t *fileTarget, list *yaml.Node) error {
+	if err := at.emptyRows(list); err != nil {
+		return err
+	}
+	var names []string
+	for _, other := range c.Targets {
+		if other.Name != "" {
+			names = append(names, other.Name)
+		}
+	}
+	return at.each(list, func(i int, n *yaml.Node) error {
+		word := t.GPUs[i]
+		if len(strings.Fields(word)) != 1 || word != strings.TrimSpace(word) {
+			return at.at(n, "%q is no GPU: write a UUID, such as GPU-…, or the name of a target, one a row", word)
+		}
+		if near := didYouMean(word, names); near != "" && !slices.Contains(names, word) {
+			return at.at(n, "no target is called %q%s", word, near)
 		}
 		return nil
 	})

@@ -27,6 +27,10 @@ func TestConfigErrors(t *testing.T) {
 		{"syntax", "theme: [\n", []string{"f.yaml:2:1: "}},
 		{"two documents", "every: 5s\n---\nevery: 6s\n", []string{"f.yaml:", "a second document"}},
 		{"no label", "targets:\n- address: a:1\n  workflow_label: \"team alias\"\n", []string{`f.yaml:3:19: "team alias" is no label of a metrics page: write its name`}},
+		{"GPUs in one row", "targets:\n- address: a:1\n  gpus: [GPU-1 GPU-2]\n", []string{`f.yaml:3:10: "GPU-1 GPU-2" is no GPU: write a UUID, such as GPU-…, or the name of a target, one a row`}},
+		{"no GPU", "targets:\n- address: a:1\n  gpus:\n  - GPU-1\n  -\n", []string{"f.yaml:5:4: an empty row: fill it, or take it out"}},
+		{"GPUs of a target misspelt", "targets:\n- {address: a:1, gpus: [node1]}\n- {address: \"nvml:\", name: node-1}\n", []string{`f.yaml:2:25: no target is called "node1": did you mean node-1?`}},
+		{"GPUs as a text", "targets:\n- address: a:1\n  gpus: GPU-1\n", []string{"f.yaml:3:9: this cannot be a text: write a list"}},
 		{"no address", "targets:\n- name: x\n", []string{"f.yaml:2:3: target 1 has no address"}},
 		{"environment", "http:\n  authorization: {credentials: \"${SLOTOP_NOT_SET}\"}\n", []string{"f.yaml:2:32: environment variable SLOTOP_NOT_SET is not set"}},
 		{"two ways in", "http:\n  basic_auth: {username: a}\n  authorization: {credentials: b}\n", []string{"f.yaml:2:3: at most one of"}},
@@ -64,6 +68,7 @@ http:
   tls_config: {ca_file: ca.pem}
 targets:
 - address: a:8000
+  gpus: [GPU-6f1d0d52-0000, b]
 - address: b:8000
   name: b
   workflow_label: metadata_team|team_alias
@@ -82,6 +87,9 @@ targets:
 		t.Errorf("CA file %q", got)
 	}
 	if len(c.Targets) != 2 || c.Targets[0].WorkflowLabel != "" || c.Targets[1].WorkflowLabel != "metadata_team|team_alias" {
+		t.Errorf("%+v", c.Targets)
+	}
+	if !slices.Equal(c.Targets[0].GPUs, []string{"GPU-6f1d0d52-0000", "b"}) || c.Targets[1].GPUs != nil {
 		t.Errorf("%+v", c.Targets)
 	}
 	if c.Targets[0].HTTP != nil || c.Targets[1].HTTP.BasicAuth.Username != "u" || string(c.Targets[1].HTTP.BasicAuth.Password) != key {
