@@ -169,11 +169,34 @@ func (j *joiner) join(e *target, d *device, by string) {
 // or with all that a target tells of.
 func (j *joiner) configured(e *target) {
 	for _, d := range j.devices {
-		for _, word := range strings.Fields(e.spec.GPUs) {
-			told := slices.ContainsFunc(d.tellings, func(tl *telling) bool { return tl.by.spec.Name == word })
-			if strings.EqualFold(word, d.id) || strings.EqualFold(word, d.name()) || told && d.parent == nil {
-				j.join(e, d, byConfiguration)
-				break
+		if slices.ContainsFunc(strings.Fields(e.spec.GPUs), d.isMeant) {
+			j.join(e, d, byConfiguration)
+		}
+	}
+}
+
+// isMeant reports whether a word of a configuration means the device: its name, or,
+// for what is no slice, that of a target that tells of it.
+func (d *device) isMeant(word string) bool {
+	if strings.EqualFold(word, d.id) || strings.EqualFold(word, d.name()) {
+		return true
+	}
+	return d.parent == nil && slices.ContainsFunc(d.tellings, func(tl *telling) bool { return tl.by.spec.Name == word })
+}
+
+// noteUnknownGPUs says which words of a configuration mean no GPU, once every target
+// has been asked.
+func (f *Fleet) noteUnknownGPUs(fr *model.Frame) {
+	for _, t := range f.targets {
+		if t.polls == 0 {
+			return
+		}
+	}
+	for i, t := range f.targets {
+		for _, word := range strings.Fields(t.spec.GPUs) {
+			if !slices.ContainsFunc(f.devices.list, func(d *device) bool { return d.isMeant(word) }) {
+				v := &fr.Targets[i]
+				v.Notes = slices.Concat(v.Notes, []string{"configured to run on " + word + ", and no target tells of such a GPU"})
 			}
 		}
 	}

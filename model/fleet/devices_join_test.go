@@ -106,6 +106,23 @@ func TestSliceByProcess(t *testing.T) {
 	}
 }
 
+// What a configuration names and nobody tells of is said.
+func TestConfiguredGPUThatNobodyKnows(t *testing.T) {
+	e := engineAt("e", "http://h:8000/metrics")
+	e.GPUs = "GPU-00000001-1 GPU-00000009-9 nvml:"
+	b := newGPUBench(t, time.Second, e, gpuTarget("nvml:"))
+	b.poll("http://h:8000/metrics")
+	if got := b.tick().Targets[0].Notes; len(got) != 0 {
+		t.Errorf("before all have been asked: %q", got)
+	}
+	for range 2 {
+		b.gpus("nvml:", gpu("GPU-00000001-1", 0, 0.5))
+		if got := b.tick().Targets[0].Notes; len(got) != 1 || got[0] != "configured to run on GPU-00000009-9, and no target tells of such a GPU" {
+			t.Errorf("notes %q", got)
+		}
+	}
+}
+
 func TestPlaces(t *testing.T) {
 	for id, want := range map[string]place{
 		"http://vllm-0:8000/metrics":        {"vllm-0", 8000},

@@ -23,6 +23,7 @@ func (f *Fleet) seeDevices(fr *model.Frame) {
 		}
 	}
 	fr.Devices = make([]model.DeviceView, 0, len(ds.list))
+	f.noteUnknownGPUs(fr)
 	if len(ds.list) == 0 {
 		return
 	}
