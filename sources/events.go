@@ -34,7 +34,7 @@ import (
 // simulator writes such a file (sim.WriteEvents).
 var eventsKind = Kind{
 	Name:    eventsScheme,
-	Doc:     "reports of single requests: JSON lines or server-sent events from a file that grows, standard input (-) or HTTP(S)",
+	Doc:     "reports of single requests: JSON lines, server-sent events or a gateway's own records, from a file that grows, standard input (-) or HTTP(S)",
 	Example: "events:requests.jsonl",
 	Match:   isEvents,
 	Open:    openEvents,
@@ -67,7 +67,9 @@ func openEvents(ctx context.Context, spec Spec) ([]Opened, error) {
 		ID: model.TargetID(eventsScheme + ":" + filepath.ToSlash(filepath.Clean(rest))), Name: filepath.Base(rest), Kind: model.GatewayTarget,
 	}
 	if spec.Options.Follow {
-		return []Opened{{Target: target, Source: newFollowed(rest, spec.Options.Keep)}}, nil
+		f := newFollowed(rest, spec.Options.Keep)
+		f.wire.decoder.lines.nameBy(spec.Options.WorkflowLabel)
+		return []Opened{{Target: target, Source: f}}, nil
 	}
 	source, err := newPlayed(ctx, rest, spec.Options.Keep)
 	if ctx.Err() != nil {
@@ -76,5 +78,6 @@ func openEvents(ctx context.Context, spec Spec) ([]Opened, error) {
 	if err != nil {
 		return nil, usage(spec.Address, excerpt(err.Error()), "check the path")
 	}
+	source.wire.decoder.lines.nameBy(spec.Options.WorkflowLabel)
 	return []Opened{{Target: target, Source: source, Saved: true}}, nil
 }

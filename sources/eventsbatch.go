@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"time"
 
 	"slotop/model"
 )
@@ -41,8 +42,13 @@ type gathering struct {
 	skipped int // lines
 	whyNot  string
 	models  map[string]bool
+	passed  map[string]int  // by what they were: what is no report of a request
+	asides  map[string]bool // what is to be said of the records
 	gateway gatewayName
-	note    string // of the source
+	what    string        // messages come in; "" is lines
+	wanted  string        // what should have come instead of what cannot be read; "" is events
+	step    time.Duration // between two looks; 0: messages come as they are written
+	note    string        // of the source
 	about   *model.About
 }
 
@@ -112,7 +118,7 @@ func (g *gathering) draw(w *wire) bool {
 		case !ok:
 			return true
 		case why != "":
-			g.skip(w, why)
+			g.skip(w.at(why))
 		default:
 			g.add(m)
 		}
@@ -125,7 +131,7 @@ func (g *gathering) finish(w *wire) {
 	switch m, why, ok := w.end(); {
 	case !ok:
 	case why != "":
-		g.skip(w, why+", and ends there")
+		g.skip(w.at(why + ", and ends there"))
 	default:
 		g.add(m)
 	}
@@ -139,8 +145,32 @@ func (g *gathering) add(m *message) {
 		g.hello(m)
 	case ofGap:
 		g.gap(m)
+	case ofNoMatter:
+		g.pass(m.aside)
 	default:
 		g.request(m)
+	}
+}
+
+// pass counts what is no report of a request, and was known for that.
+func (g *gathering) pass(what string) {
+	if g.passed == nil {
+		g.passed = map[string]int{}
+	}
+	g.passed[what]++
+	g.about = nil
+}
+
+// remark notes who writes the records, and what is to be said of them.
+func (g *gathering) remark(m *message) {
+	if m.gateway != (gatewayName{}) && m.gateway != g.gateway {
+		g.gateway, g.about = m.gateway, nil
+	}
+	if m.aside != "" && !g.asides[m.aside] {
+		if g.asides == nil {
+			g.asides = map[string]bool{}
+		}
+		g.asides[m.aside], g.about = true, nil
 	}
 }
 
@@ -149,9 +179,7 @@ func (g *gathering) hello(m *message) {
 		g.after().epoch = m.epoch
 		g.last, g.seam, g.steps, g.sparse, g.gapped = 0, false, false, false, extent{}
 	}
-	if m.gateway != g.gateway && m.gateway != (gatewayName{}) {
-		g.gateway, g.about = m.gateway, nil
-	}
+	g.remark(m)
 }
 
 // gap notes events that the reporter lost: one at least. After a connection was
@@ -188,6 +216,7 @@ func (g *gathering) request(m *message) {
 		}
 		g.models[m.Model], g.about = true, nil
 	}
+	g.remark(m)
 	p := g.now()
 	p.requests = append(p.requests, m.Request)
 	g.waiting++
@@ -220,11 +249,11 @@ func (g *gathering) number(n uint64) (lost uint64) {
 // interrupted says that the stream is taken up again at another place.
 func (g *gathering) interrupted() { g.seam = g.last > 0 }
 
-// skip notes a line that could not be used.
-func (g *gathering) skip(w *wire, why string) {
+// skip notes a line that could not be used: which one, and why.
+func (g *gathering) skip(why string) {
 	p := g.now()
 	if p.bad++; p.bad == 1 {
-		p.firstBad = w.at(why)
+		p.firstBad = why
 	}
 	g.skipped++
 	g.about = nil
@@ -248,12 +277,12 @@ func (g *gathering) take() (model.Batch, error) {
 	g.waiting -= len(p.requests)
 	g.lent = p.requests
 	if p.bad > 0 {
-		g.whyNot = skippedText(&p)
+		g.whyNot = g.skippedText(&p)
 	}
 	if g.read == 0 && g.skipped > 0 { // until one comes it is something else
-		return model.Batch{}, &FaultError{model.NotMetrics, "no events: " + g.whyNot + ": wanted JSON lines, or server-sent events, with v, id, at and phase"}
+		return model.Batch{}, &FaultError{model.NotMetrics, "no events: " + g.whyNot + ": wanted " + g.wantedText()}
 	}
-	batch := model.Batch{About: g.describe(), Epoch: p.epoch, Lost: p.lost, BadLines: p.bad, FirstBad: skippedText(&p)}
+	batch := model.Batch{About: g.describe(), Epoch: p.epoch, Lost: p.lost, BadLines: p.bad, FirstBad: g.skippedText(&p)}
 	if len(p.requests) > 0 {
 		batch.Requests = p.requests
 	}
@@ -269,15 +298,30 @@ func (g *gathering) reuse() {
 	g.lent = nil
 }
 
-func skippedText(p *stretch) string {
+func (g *gathering) skippedText(p *stretch) string {
 	switch p.bad {
 	case 0:
 		return ""
 	case 1:
-		return "1 line skipped: " + p.firstBad
+		return "1 " + g.piece() + " skipped: " + p.firstBad
 	default:
-		return fmt.Sprintf("%d lines skipped, the first: %s", p.bad, p.firstBad)
+		return fmt.Sprintf("%d %ss skipped, the first: %s", p.bad, g.piece(), p.firstBad)
 	}
+}
+
+func (g *gathering) wantedText() string {
+	if g.wanted == "" {
+		return "JSON lines, or server-sent events, with v, id, at and phase, or a gateway's own records"
+	}
+	return g.wanted
+}
+
+// piece is what messages come in.
+func (g *gathering) piece() string {
+	if g.what == "" {
+		return "line"
+	}
+	return g.what
 }
 
 // describe hands out the same pointer until something in it changes.
@@ -287,16 +331,20 @@ func (g *gathering) describe() *model.About {
 	}
 	about := &model.About{
 		Engine: g.gateway.software, Version: g.gateway.version,
-		Models: slices.Sorted(maps.Keys(g.models)), Notes: g.gateway.notes(),
+		Models: slices.Sorted(maps.Keys(g.models)), Notes: g.gateway.notes(), StepS: g.step.Seconds(),
 	}
 	if g.note != "" {
 		about.Notes = append(about.Notes, g.note)
 	}
+	about.Notes = append(about.Notes, slices.Sorted(maps.Keys(g.asides))...)
+	for _, what := range slices.Sorted(maps.Keys(g.passed)) {
+		about.Notes = append(about.Notes, fmt.Sprintf("%d %s passed over so far", g.passed[what], what))
+	}
 	switch {
 	case g.skipped == 1:
-		about.Notes = append(about.Notes, "1 line skipped so far")
+		about.Notes = append(about.Notes, "1 "+g.piece()+" skipped so far")
 	case g.skipped > 1:
-		about.Notes = append(about.Notes, fmt.Sprintf("%d lines skipped so far", g.skipped))
+		about.Notes = append(about.Notes, fmt.Sprintf("%d %ss skipped so far", g.skipped, g.piece()))
 	}
 	g.about = about
 	return about

@@ -93,7 +93,7 @@ func TestLinesThatAreNoEvents(t *testing.T) {
 	_, err := g.take()
 	var fault *FaultError
 	if !errors.As(err, &fault) || fault.Kind != model.NotMetrics ||
-		fault.Detail != "no events: 2 lines skipped, the first: line 1: not JSON: wanted JSON lines, or server-sent events, with v, id, at and phase" {
+		fault.Detail != "no events: 2 lines skipped, the first: line 1: not JSON: wanted JSON lines, or server-sent events, with v, id, at and phase, or a gateway's own records" {
 		t.Errorf("got %v", err)
 	}
 	if _, again := g.take(); again == nil || again.Error() != err.Error() {

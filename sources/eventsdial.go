@@ -17,25 +17,52 @@ import (
 )
 
 // httpEvents connects to a stream of events over HTTP.
-type httpEvents struct{ *asked }
+type httpEvents struct {
+	*asked
+	named bool // it must say of itself that it is a stream
+}
 
 var _ dialer = (*httpEvents)(nil)
 
 func openEventStream(spec Spec) ([]Opened, error) {
 	_, address, _ := strings.Cut(spec.Address, "+")
-	u, err := parseWhole(address)
+	u, given, err := parseAddress(address)
 	if err != nil {
 		return nil, usage(spec.Address, "not a complete address", eventsForm)
+	}
+	if !given {
+		u.Path = "/"
 	}
 	a, err := newAsked(spec, u)
 	if err != nil {
 		return nil, err
 	}
+	source := newEvents(a, spec.Options, false)
+	if !given {
+		source = &searched{Source: source, paths: knownPaths(), open: func(path string) Source { return newEvents(a.to(path), spec.Options, true) }}
+	}
+	target := model.Target{ID: eventsScheme + "+" + targetID(u), Name: u.Host, Kind: model.GatewayTarget}
+	return []Opened{{Target: target, Source: source}}, nil
+}
+
+// newEvents reads what lies at an address: a log of requests by its path, else a stream.
+func newEvents(a *asked, opt Options, named bool) Source {
+	if how, before, paths := logAt(a.request.URL.Path); how != nil {
+		return newRecordLog(a, how, before, paths, opt)
+	}
 	a.request.Header.Set("Accept", "text/event-stream, application/x-ndjson")
 	a.request.Header.Set("Accept-Encoding", "identity") // what is compressed comes late
 	a.request.Header.Set("Cache-Control", "no-store")
-	target := model.Target{ID: eventsScheme + "+" + targetID(u), Name: u.Host, Kind: model.GatewayTarget}
-	return []Opened{{Target: target, Source: newStream(&httpEvents{a}, spec.Options.Keep)}}, nil
+	s := newStream(&httpEvents{a, named}, opt.Keep)
+	s.wire.decoder.lines.nameBy(opt.WorkflowLabel)
+	return s
+}
+
+// to is the same server at another path.
+func (a *asked) to(path string) *asked {
+	request := a.request.Clone(context.Background())
+	request.URL.Path, request.URL.RawPath = path, ""
+	return &asked{a.client, request, a.sent}
 }
 
 // again: what ends is taken up again.
@@ -54,6 +81,9 @@ func (h *httpEvents) dial(ctx context.Context, last string) (io.ReadCloser, erro
 		_ = response.Body.Close()
 		return nil, err
 	}
+	if isEventStream(response) {
+		return thin(response.Body), nil
+	}
 	return response.Body, nil
 }
 
@@ -67,6 +97,8 @@ func (h *httpEvents) refusal(response *http.Response) error {
 	}
 	kind, parameters, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
 	switch {
+	case h.named && !isEventStream(response):
+		return &FaultError{model.NotMetrics, "no stream of events"}
 	case kind == "text/html":
 		return &FaultError{model.NotMetrics, "no stream of events but an HTML page: check the path"}
 	case kind == "text/plain" && parameters["version"] != "":
@@ -112,7 +144,9 @@ func openEventInput(spec Spec) ([]Opened, error) {
 		return nil, usage(spec.Address, "standard input is a terminal", "write PROGRAM | slotop events:-")
 	}
 	target := model.Target{ID: eventsScheme + ":-", Name: "stdin", Kind: model.GatewayTarget}
-	return []Opened{{Target: target, Source: newStream(&eventInput{from: os.Stdin}, spec.Options.Keep)}}, nil
+	s := newStream(&eventInput{from: os.Stdin}, spec.Options.Keep)
+	s.wire.decoder.lines.nameBy(spec.Options.WorkflowLabel)
+	return []Opened{{Target: target, Source: s}}, nil
 }
 
 // isTerminal reports whether a file is a device that somebody types at.

@@ -183,7 +183,7 @@ func TestMuchAtOnce(t *testing.T) {
 func TestWhatIsNoFileOfEvents(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "page.prom")
 	appendTo(t, path, enginePage)
-	want := "not_metrics: no events: 16 lines skipped, the first: line 1: not JSON: wanted JSON lines, or server-sent events, with v, id, at and phase"
+	want := "not_metrics: no events: 16 lines skipped, the first: line 1: not JSON: wanted JSON lines, or server-sent events, with v, id, at and phase, or a gateway's own records"
 	if got := came(t, follow(t, path)); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -320,7 +320,7 @@ func TestPlayingAFile(t *testing.T) {
 			"12:00:00.000 0s a/done\n12:00:05.000 5s lost 3 b/done c/done\n12:00:10.000 10s lost 2 d/done\n12:00:15.000 15s\n"},
 		{"empty", sources.PlayOptions{Every: half}, []string{write("g", "")}, "00:00:00.000 0s not_metrics: no events: the file is empty\n"},
 		{"something else", sources.PlayOptions{Every: half}, []string{write("h", "hello\n")},
-			"00:00:00.000 0s not_metrics: no events: 1 line skipped: line 1: not JSON: wanted JSON lines, or server-sent events, with v, id, at and phase\n"},
+			"00:00:00.000 0s not_metrics: no events: 1 line skipped: line 1: not JSON: wanted JSON lines, or server-sent events, with v, id, at and phase, or a gateway's own records\n"},
 		{"a cut end", sources.PlayOptions{Every: half}, []string{write("i", at(0, "a")+at(0, "b")[:9])},
 			"12:00:00.000 0s a/done (1 line skipped: line 2: not JSON)\n12:00:05.000 5s\n"},
 	} {

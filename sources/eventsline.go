@@ -15,6 +15,7 @@ const (
 	ofStream                 // hello: who reports, and in which numbering
 	ofGap                    // events that the reporter lost
 	ofNoMatter               // something this version does not read
+	ofLog                    // a record as a gateway of its own kind writes it
 )
 
 // message is one message of an events stream, decoded.
@@ -25,6 +26,9 @@ type message struct {
 	gateway  gatewayName
 	dropped  uint64 // events of a gap
 	from, to uint64 // their numbers, 0 unknown
+	// aside is what is to be said once of the reporter's records, or what this is that
+	// is of no matter. It is ours, and never text of the record.
+	aside string
 }
 
 // gatewayName is what a gateway says of itself.
@@ -42,6 +46,7 @@ const (
 // decoder reads messages of the schema llm-gateway-events/1. It keeps the fields
 // that it knows by name and passes over all others in place.
 type decoder struct {
+	lines  lines // of other formats
 	text   jsonText
 	names  names
 	labels *labels
@@ -50,11 +55,32 @@ type decoder struct {
 	why    string // the message cannot be used
 }
 
-func newDecoder(keep []string) *decoder { return &decoder{labels: newLabels(keep)} }
+func newDecoder(keep []string) *decoder {
+	return &decoder{labels: newLabels(keep), lines: lines{recordReader: newRecordReader(keep, "")}}
+}
 
 // read decodes one message. It is valid until the next is read. Where it cannot
-// be used, why says so without quoting it.
+// be used, why says so without quoting it. A line of another format than ours is
+// mostly followed by another of those.
 func (d *decoder) read(text []byte, of saying) (m *message, why string) {
+	if d.lines.usual {
+		if m, why, d.lines.usual = d.lines.read(text); d.lines.usual {
+			return m, why
+		}
+	}
+	m, why = d.own(text, of)
+	if why == "" || of != unsaid || d.v != notSaid {
+		return m, why
+	}
+	if n, whyNot, ok := d.lines.read(text); ok {
+		d.lines.usual = true
+		return n, whyNot
+	}
+	return m, why
+}
+
+// own reads a message of our schema.
+func (d *decoder) own(text []byte, of saying) (m *message, why string) {
 	d.m, d.v, d.why = message{of: of}, notSaid, ""
 	d.labels.none()
 	d.text.reset(text)

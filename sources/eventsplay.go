@@ -176,7 +176,7 @@ func (p *played) read(ctx context.Context) error {
 // take keeps a message until it is due. One without a time is due with the one before.
 func (p *played) take(m *message, why string) {
 	if why != "" {
-		p.got.skip(p.wire, why)
+		p.got.skip(p.wire.at(why))
 		return
 	}
 	if m.At != 0 {

@@ -114,7 +114,7 @@ type framer struct {
 	over bool // more of it than a message may have: what came is wiped
 	id   []byte
 	last []byte // the ID to resume after
-	beat bool   // a comment came: the server keeps the connection alive
+	beat bool   // the server keeps the connection alive, by comments for the most part
 }
 
 // bom may stand before the first line.
@@ -159,6 +159,7 @@ func (f *framer) field(line []byte) {
 		f.beat = true
 	case "event":
 		f.of = sayingOf(value)
+		f.beat = f.beat || isBeat(value)
 	case "data":
 		f.add(value)
 	case "id":
@@ -192,9 +193,15 @@ func sayingOf(event []byte) saying {
 		return ofStream
 	case "gap":
 		return ofGap
+	case "log":
+		return ofLog
 	}
 	return ofNoMatter
 }
+
+// isBeat reports whether an event keeps the connection alive as a comment does, in
+// the way of Portkey's log.
+func isBeat(event []byte) bool { return string(event) == "connected" || string(event) == "heartbeat" }
 
 // isToken reports whether an ID may be sent back in a header.
 func isToken(id []byte) bool { return isPlain(id) && len(id) > 0 }
@@ -274,7 +281,11 @@ func (w *wire) message(text []byte, of saying) (m *message, why string, ok bool)
 	if w.framer.over || len(text) > maxLine {
 		return nil, tooLongText, true
 	}
-	m, why = w.decoder.read(text, of)
+	if of == ofLog {
+		m, why = w.decoder.lines.log(text, w.framer.id)
+	} else {
+		m, why = w.decoder.read(text, of)
+	}
 	if why != "" {
 		return nil, why, true
 	}
