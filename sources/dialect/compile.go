@@ -39,6 +39,7 @@ func (d *Dialect) layout(p *expo.Page) *layout {
 			l.absent = append(l.absent, *known)
 		}
 	}
+	c.addZeros(l)
 	for _, speaker := range l.speakers {
 		if l.gpus == nil {
 			l.gpus = c.devices(speaker, l)

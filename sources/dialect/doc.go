@@ -112,7 +112,9 @@
 //	measures      what it measures here, where that differs from the signal's definition
 //	at_finish     moves only when a request finishes
 //	needs         the option or version it takes; absent, it is not called missing
-//	rare          with lazy: its first event may never come, absence says nothing
+//	rare          with lazy: its first event may never come, absence says nothing. But
+//	              at a gateway that has such a counter for others, or for other outcomes,
+//	              one who has none had no event: 0
 //	unless        not used on a page that has this series
 //	kind          may repeat the signal's kind: gauge, counter or histogram
 //
