@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 func TestPages(t *testing.T) {
 	set := builtinSet(t)
 	var want []string
-	for _, area := range []string{"engines", "captures"} {
+	for _, area := range []string{"engines", "captures", "gateways"} {
 		root := shared.Dir(t, "corpus/"+area)
 		for _, page := range pagesIn(t, root) {
 			golden := filepath.Join("testdata", "golden", area, strings.TrimSuffix(page, filepath.Ext(page))+".golden")
