@@ -174,13 +174,13 @@ func TestLargeBodiesThatAreNoPages(t *testing.T) {
 func TestCrowdThatNobodyKnows(t *testing.T) {
 	var b strings.Builder
 	for i := range 100_000 {
-		fmt.Fprintf(&b, "litellm_requests_metric_total{user=\"somebody-%d\",team=\"a\"} 1\n", i)
+		fmt.Fprintf(&b, "istio_requests_total{user=\"somebody-%d\",team=\"a\"} 1\n", i)
 	}
 	got, err := pollOne(t, serve(t, reply(b.String())).URL, sources.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if note := strings.Join(got.About.Notes, "\n"); !strings.Contains(note, "the LiteLLM gateway (100000 series, such as litellm_requests_metric_total)") {
+	if note := strings.Join(got.About.Notes, "\n"); !strings.Contains(note, "it looks like Istio (100000 series, such as istio_requests_total)") {
 		t.Errorf("notes %q", note)
 	}
 }
