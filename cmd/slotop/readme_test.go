@@ -121,7 +121,19 @@ func readmeEngines(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.Join(set.Engines(), ", ") + ".\n"
+	by := map[string][]string{}
+	for _, engine := range set.Engines() {
+		by[set.Kind(engine)] = append(by[set.Kind(engine)], engine)
+	}
+	var b strings.Builder
+	for _, part := range []struct{ kind, title string }{
+		{"", "Engines"}, {model.GatewayTarget, "Gateways"}, {model.GPUTarget, "[GPU exporters](docs/gpu-exporters.md)"},
+	} {
+		if len(by[part.kind]) > 0 {
+			fmt.Fprintf(&b, "- %s: %s.\n", part.title, strings.Join(by[part.kind], ", "))
+		}
+	}
+	return b.String()
 }
 
 func readmeKeys(*testing.T) string {

@@ -100,6 +100,17 @@ func (d *Dialect) Kind() string { return d.kind }
 // Engines names the engines of the set, in alphabetical order.
 func (s *Set) Engines() []string { return slices.Sorted(maps.Keys(s.specs)) }
 
+// Kind is what the targets of an engine of the set are, "" for one that serves a
+// model itself.
+func (s *Set) Kind(engine string) string {
+	for _, d := range s.dialects {
+		if d.engine == engine {
+			return d.kind
+		}
+	}
+	return ""
+}
+
 // AddDir adds the dialects in the *.yaml files of fsys. One with the engine name
 // of a dialect that is already there takes its place, and may say like: itself to
 // keep what it does not state. After an error the set is as it was before.

@@ -77,7 +77,7 @@ func TestKind(t *testing.T) {
 	for engine, want := range map[string]string{"a": model.GatewayTarget, "b": model.GatewayTarget, "c": "", "vllm:x": ""} {
 		page := scan(t, []byte(engine+" 1\n"))
 		d, ok := set.Detect(page)
-		if !ok || d.Kind() != want || d.Compile(page).About(page).Kind != want {
+		if !ok || d.Kind() != want || set.Kind(d.engine) != want || d.Compile(page).About(page).Kind != want {
 			t.Errorf("%s: kind %q, want %q", engine, d.Kind(), want)
 		}
 	}
