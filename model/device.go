@@ -3,6 +3,7 @@ package model
 import (
 	"encoding/json"
 	"strconv"
+	"strings"
 )
 
 // DeviceMetric is one thing that a GPU's counters can say.
@@ -222,6 +223,7 @@ type DeviceView struct {
 	Host    Text        `json:"host"`
 	Parent  Text        `json:"parent"`
 	Profile Text        `json:"profile"`
+	Slices  int         `json:"slices"` // that it is divided into now
 	State   DeviceState `json:"state"`
 	Since   Instant     `json:"since"`        // when the state began
 	GoodAt  Instant     `json:"last_good_at"` // when it was read last
@@ -239,6 +241,19 @@ type DeviceView struct {
 	Engines     []string      `json:"engines"`           // targets that run on it
 	JoinedBy    Text          `json:"joined_by"`         // process, host or configuration
 	NotCredible bool          `json:"busy_not_credible"` // 0 % busy while its engine makes tokens
+}
+
+// Division is the word for how the GPU of a slice, or one that has slices, is
+// divided; "" for one that is whole. Its driver does not know how busy it is.
+func (d *DeviceView) Division() string {
+	switch whole := strings.TrimPrefix(string(d.Parent)+d.UUID, "MIG-"); {
+	case d.Parent == "" && d.Slices == 0:
+		return ""
+	case strings.HasPrefix(whole, "GPU-") || strings.HasPrefix(d.UUID, "MIG-"):
+		return "MIG"
+	default:
+		return "partitions"
+	}
 }
 
 // DeviceValues are a device's readings by metric.

@@ -45,7 +45,7 @@ func (d *device) merge() {
 	lead := told[0]
 	v := model.DeviceView{
 		UUID: d.name(), Target: lead.by.spec.Name, State: d.state, Since: d.since,
-		Stale: !slices.ContainsFunc(told, (*telling).fresh), Processes: []model.ProcessView{}, Pods: []string{}, BadSamples: d.bad,
+		Stale: !slices.ContainsFunc(told, (*telling).fresh), Processes: []model.ProcessView{}, Pods: []string{}, BadSamples: d.bad, Slices: d.slices,
 	}
 	for _, tl := range told {
 		dev := &tl.said
