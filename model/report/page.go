@@ -16,6 +16,8 @@ type page struct {
 	at    model.Instant
 	used  [len(legend)]bool // which short words the tables used
 	few   bool              // an estimate was marked so
+
+	statuses uint16 // words for devices' readings that were used, a bit each
 }
 
 func (p *page) line(s string) {
@@ -160,7 +162,7 @@ func (p *page) explain() {
 	if p.few {
 		pieces = append(pieces, few+": too few samples for a 95 % interval")
 	}
-	if len(pieces) > 0 {
+	if pieces = append(pieces, p.explainStatuses()...); len(pieces) > 0 {
 		p.line("")
 		p.flow("", "   ", pieces...)
 	}

@@ -62,7 +62,7 @@ func (p *page) widestEngine(targets []model.TargetView) int {
 
 func (p *page) engine(v *model.TargetView) string {
 	switch {
-	case v.Engine == "" && v.Kind == model.GatewayTarget:
+	case v.Engine == "" && (v.Kind == model.GatewayTarget || v.Kind == model.GPUTarget):
 		return v.Kind
 	case v.Engine == "" && v.Polls > v.FailedPolls:
 		return "unknown"

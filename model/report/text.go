@@ -32,6 +32,7 @@ func Text(f *model.Frame, opt Options) string {
 	p.stages(f.Stages)
 	p.history(f.AlertLog, f.LogDropped)
 	p.targets(f.Targets)
+	p.gpus(f)
 	p.explain()
 	return p.b.String()
 }
