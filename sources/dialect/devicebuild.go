@@ -63,7 +63,7 @@ type deviceBuilder struct {
 
 	byKey   map[string][]int // devices, by UUID, and slices by GPU and id
 	of      map[int][]int    // devices, by series
-	named   map[string]bool  // names that devices have
+	named   map[string]int   // names that devices have, and how many of them
 	drivers map[string]bool
 	lost    map[string]int  // series that name no device, by their name
 	refused map[string]bool // what a bound left out
@@ -76,7 +76,7 @@ func (c *compiler) devices(d *Dialect, l *layout) *deviceLayout {
 	}
 	b := &deviceBuilder{
 		compiler: c, d: d, spec: d.devices, l: &deviceLayout{spec: d.devices},
-		byKey: map[string][]int{}, of: map[int][]int{}, named: map[string]bool{}, drivers: map[string]bool{}, lost: map[string]int{}, refused: map[string]bool{},
+		byKey: map[string][]int{}, of: map[int][]int{}, named: map[string]int{}, drivers: map[string]bool{}, lost: map[string]int{}, refused: map[string]bool{},
 	}
 	b.find()
 	b.metrics()
@@ -239,10 +239,11 @@ func (b *deviceBuilder) device(uuid, key string, fixed model.Device) []int {
 		b.refused[fmt.Sprintf("more than %d devices: the rest is not read", maxDevices)] = true
 		return nil
 	}
-	for n, given := 2, uuid; b.named[uuid]; n++ {
-		uuid = fmt.Sprintf("%s#%d", given, n)
+	for given := uuid; b.named[uuid] > 0; {
+		b.named[given]++
+		uuid = fmt.Sprintf("%s#%d", given, b.named[given])
 	}
-	b.named[uuid] = true
+	b.named[uuid] = 1
 	fixed.UUID, fixed.State = uuid, model.DevicePresent
 	of := []int{len(b.l.rows)}
 	b.l.rows = append(b.l.rows, deviceRows{fixed: fixed, slice: fixed.Parent != "", on: none})

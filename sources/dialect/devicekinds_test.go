@@ -217,6 +217,17 @@ bar_dram_active_ratio{uuid="b-1"} 0.25
 	}
 }
 
+// Two devices of one name are told apart: a row that names another's would else
+// overwrite it.
+func TestTwoDevicesOfOneName(t *testing.T) {
+	p := newGPUPoller(t).poll(`nvidia_smi_mig_info{uuid="a",gpu_instance_id="1",mig_uuid="m"} 1
+nvidia_smi_mig_info{uuid="a",gpu_instance_id="2",mig_uuid="m"} 1
+nvidia_smi_mig_memory_used_bytes{uuid="a",gpu_instance_id="2"} 7
+`)
+	p.is("MIG-m", model.MemUsed, status(model.NotExported))
+	p.is("MIG-m#2", model.MemUsed, model.Measure(7))
+}
+
 // What a page may cost is bounded, and what is left out is told.
 func TestBoundsOfDevices(t *testing.T) {
 	var many, parts, pods strings.Builder
@@ -236,6 +247,14 @@ func TestBoundsOfDevices(t *testing.T) {
 	p = newGPUPoller(t).poll(pods.String())
 	if got := p.of("GPU-0").Pods; len(got) != maxPods+1 || got[maxPods] != "and 1989 more" {
 		t.Errorf("%d pods: %q", len(got), got)
+	}
+	var processes strings.Builder
+	for i := range maxProcesses + 5 {
+		fmt.Fprintf(&processes, "nvidia_smi_compute_app_info{uuid=\"a\",pid=\"%d\"} 1\n", i+1)
+	}
+	p = newGPUPoller(t).poll(processes.String())
+	if got := p.of("GPU-a").Processes; len(got) != maxProcesses || !slices.Contains(p.plan.About(nil).Notes, "more than 1024 processes on a device: the rest is not listed") {
+		t.Errorf("%d processes, notes %q", len(got), p.plan.About(nil).Notes)
 	}
 	p = newGPUPoller(t).poll("all_smi_gpu_utilization 5\nall_smi_up 1\n")
 	if len(p.devices) != 0 || !slices.Contains(p.plan.About(nil).Notes, "1 series of all_smi_gpu_utilization name no device") {

@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -39,14 +40,21 @@ func (b *deviceBuilder) processes() {
 			one.memory = at
 		}
 		for _, i := range b.devicesOf(labels) {
-			b.l.rows[i].processes = append(b.l.rows[i].processes, one)
-			b.l.rows[i].own = append(b.l.rows[i].own, row)
+			r := &b.l.rows[i]
+			if len(r.processes) >= maxProcesses {
+				b.refused[fmt.Sprintf("more than %d processes on a device: the rest is not listed", maxProcesses)] = true
+				continue
+			}
+			r.processes, r.own = append(r.processes, one), append(r.own, row)
 		}
 	}
 	for i := range b.l.rows {
 		slices.SortStableFunc(b.l.rows[i].processes, func(x, y processRow) int { return cmp.Compare(x.fixed.PID, y.fixed.PID) })
 	}
 }
+
+// maxProcesses bounds the processes of one device.
+const maxProcesses = 1024
 
 // maxPID is beyond what any system numbers its processes with. Some drivers write
 // 0 and 4294967295 for one that they do not know.
