@@ -85,7 +85,7 @@ type examination struct {
 	saved    bool
 	fold     *fleet.Fleet
 	last     model.Instant
-	kept     []model.Batch // the last good one of each target
+	kept     []model.Batch // the last good one of each target, doubled
 	seen     []*looked
 	tells    map[string]*tells // by target
 }
@@ -106,32 +106,42 @@ func (e *examination) take(in model.Input) {
 		return
 	}
 	e.kept = slices.DeleteFunc(e.kept, func(b model.Batch) bool { return b.Target == in.Batch.Target })
-	e.kept = append(e.kept, copied(in.Batch))
+	e.kept = append(e.kept, doubled(in.Batch))
 }
 
-// copied is a batch that outlives the next poll, without the reports of requests: a
-// second time they would be others.
-func copied(b *model.Batch) model.Batch {
-	c := *b
-	c.Requests, c.Samples = nil, slices.Clone(b.Samples)
-	for i := range c.Samples {
-		if h := c.Samples[i].Hist; h != nil {
-			own := *h
-			own.Bounds, own.Counts = slices.Clone(h.Bounds), slices.Clone(h.Counts)
-			c.Samples[i].Hist = &own
-		}
-	}
-	return c
-}
-
-// frame is what the fold makes of a second poll that shows the same: rates, and the
-// verdicts on them, need two.
+// frame is what the fold makes of a second poll, by which all since the servers'
+// start happened once more: rates, and the verdicts on them, need two polls and
+// something in between.
 func (e *examination) frame() *model.Frame {
 	at := e.last.Add(time.Second)
 	for i := range e.kept {
 		e.fold.Step(model.Input{At: at, Batch: &e.kept[i]})
 	}
 	return e.fold.Step(model.Input{At: at})
+}
+
+// doubled is a batch that outlives the next poll and counts everything twice. Reports
+// of requests are left out: a second time they would be others.
+func doubled(b *model.Batch) model.Batch {
+	c := *b
+	c.Requests, c.Samples = nil, slices.Clone(b.Samples)
+	for i := range c.Samples {
+		s := &c.Samples[i]
+		if s.Kind == model.Counter {
+			s.Value *= 2
+		}
+		if s.Hist == nil {
+			continue
+		}
+		own := *s.Hist
+		own.Bounds, own.Counts = slices.Clone(own.Bounds), slices.Clone(own.Counts)
+		for j := range own.Counts {
+			own.Counts[j] *= 2
+		}
+		own.Sum.Value *= 2
+		s.Hist = &own
+	}
+	return c
 }
 
 // checkup is what came of the look.

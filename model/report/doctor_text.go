@@ -241,15 +241,33 @@ func (p *page) meanings(all []model.Meaning) {
 	}
 }
 
-// breakable lets a selector that is wider than a line be broken before its labels.
+// breakable lets a selector that is wider than a line be broken before its labels,
+// and anywhere where that is not enough.
 func breakable(s string, room int) string {
-	words := strings.Fields(s)
-	for i, w := range words {
+	var words []string
+	for _, w := range strings.Fields(s) {
 		if unit.Width(w) > room {
-			words[i] = strings.Replace(w, "{", " {", 1)
+			w = strings.Replace(w, "{", " {", 1)
+		}
+		for _, part := range strings.Fields(w) {
+			words = append(words, cut(part, room)...)
 		}
 	}
 	return strings.Join(words, " ")
+}
+
+// cut cuts a word into pieces of so many cells at most.
+func cut(w string, room int) []string {
+	var pieces []string
+	from, width := 0, 0
+	for i, r := range w {
+		n := unit.Width(string(r))
+		if width+n > room && i > from {
+			pieces, from, width = append(pieces, w[from:i]), i, 0
+		}
+		width += n
+	}
+	return append(pieces, w[from:])
 }
 
 func (p *page) promises(all []PromiseCheckup) {
