@@ -84,20 +84,24 @@ func (f *Finding) failure() string {
 func once(all []Finding) {
 	for i := range all {
 		f := &all[i]
-		if !f.Open {
-			continue
-		}
 		for j := range all {
 			o := &all[j]
+			if !f.Open || i == j || !o.found() || !o.Open {
+				continue
+			}
 			switch {
-			case i == j || !o.found() || !o.Open:
 			case f.found() && i > j && f.sameAs(o):
 				f.leave("the same as " + o.Address)
-			case !f.found() && (f.PID != 0 && f.PID == o.PID || f.serves != "" && f.serves == o.serves) && !f.asksForKey():
+			case !f.found() && !f.asksForKey() && f.isPartOf(o):
 				f.leave(fmt.Sprintf("another port of %s, which is read at %s", f.Program, o.Address))
 			}
 		}
 	}
+}
+
+// isPartOf reports whether a place without a page belongs to a server that was found.
+func (f *Finding) isPartOf(o *Finding) bool {
+	return f.PID != 0 && f.PID == o.PID || f.serves != "" && f.serves == o.serves
 }
 
 // sameAs reports whether two pages are those of one process, and tell of the same.
