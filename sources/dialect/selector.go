@@ -126,8 +126,8 @@ func (m *matcher) match(value string) bool {
 	return (value == m.value) != m.not
 }
 
-// label is the value of the named label, "" where there is none. A dot in the
-// page's name of it counts as the underscore that older readers get to see.
+// label is the value of the named label, "" where there is none. Dots and
+// underscores are one: the dots of OpenTelemetry's names are not in older formats.
 func label(labels []expo.Label, name string) string {
 	for i := range labels {
 		if sameName(labels[i].Name, name) {
@@ -137,19 +137,19 @@ func label(labels []expo.Label, name string) string {
 	return ""
 }
 
-// sameName reports whether an exposed name is the given one, which has no dots, or
-// that one before its dots were replaced.
-func sameName(exposed, name string) bool {
-	if exposed == name {
+func sameName(a, b string) bool {
+	if a == b {
 		return true
 	}
-	if len(exposed) != len(name) {
+	if len(a) != len(b) {
 		return false
 	}
-	for i := range len(name) {
-		if exposed[i] != name[i] && (exposed[i] != '.' || name[i] != '_') {
+	for i := range len(a) {
+		if a[i] != b[i] && !(isJoint(a[i]) && isJoint(b[i])) {
 			return false
 		}
 	}
 	return true
 }
+
+func isJoint(c byte) bool { return c == '.' || c == '_' }
