@@ -338,7 +338,7 @@ func (g *gathering) describe() *model.About {
 	}
 	about.Notes = append(about.Notes, slices.Sorted(maps.Keys(g.asides))...)
 	for _, what := range slices.Sorted(maps.Keys(g.passed)) {
-		about.Notes = append(about.Notes, fmt.Sprintf("%d %s passed over so far", g.passed[what], what))
+		about.Notes = append(about.Notes, fmt.Sprintf("%s passed over so far: %d", what, g.passed[what]))
 	}
 	switch {
 	case g.skipped == 1:

@@ -358,6 +358,18 @@ func TestWordsForLogs(t *testing.T) {
 	}
 }
 
+// LiteLLM's log is in its database.
+func TestLiteLLMWithoutADatabase(t *testing.T) {
+	for _, text := range []string{`{"error":{"message":"Prisma Client is not initialized","type":"internal_error","param":"None","code":"401"}}`,
+		`{"detail":{"error":"Database not connected. Connect a database to your proxy"}}`} {
+		s := serve(t, status(http.StatusUnauthorized, text))
+		_, err := listen(t, s.URL+"/spend/logs/v2", sources.Options{}).Poll(t.Context())
+		if err == nil || err.Error() != "denied: 401: LiteLLM runs without a database, where its log would be: set DATABASE_URL for it" {
+			t.Errorf("got %v", err)
+		}
+	}
+}
+
 // A look that takes too long keeps what it has.
 func TestALookThatTakesTooLong(t *testing.T) {
 	g := newGateway(t, "bifrost")

@@ -1,6 +1,7 @@
 package sources
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -397,9 +398,18 @@ func hashOf(text string) uint64 {
 	return uint64(f)
 }
 
-// acceptable says why an answer is no log.
+// acceptable says why an answer is no log. An error's text is not shown: it may quote
+// what was asked of a model.
 func (s *recordLog) acceptable(response *http.Response) error {
 	if response.StatusCode != http.StatusOK {
+		body := errorBody(response)
+		defer clear(body)
+		for _, h := range logHints {
+			if bytes.Contains(body, []byte(h.needle)) {
+				return &FaultError{kindOfStatus(response.StatusCode), fmt.Sprintf("%d: %s", response.StatusCode, h.text)}
+			}
+		}
+		response.Body = http.NoBody
 		return answerFault(response, s.sent, "no log of requests there: wanted "+s.how.needs)
 	}
 	if isEventStream(response) || strings.HasPrefix(response.Header.Get("Content-Type"), "text/html") {
@@ -407,6 +417,14 @@ func (s *recordLog) acceptable(response *http.Response) error {
 	}
 	return nil
 }
+
+// logHints know what gateways answer that have no log to show.
+var logHints = []hint{
+	{needle: "Prisma Client is not initialized", text: noDatabase},
+	{needle: "Database not connected", text: noDatabase},
+}
+
+const noDatabase = "LiteLLM runs without a database, where its log would be: set DATABASE_URL for it"
 
 func (s *recordLog) foreign() error {
 	return &FaultError{model.NotMetrics, "no log of requests at " + s.sent.excerpt(s.request.URL.Path) + ": wanted " + s.how.needs}
