@@ -1,9 +1,11 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -63,7 +65,8 @@ func processTable() string {
 	return "/proc"
 }
 
-// watched are the places that are opened.
+// watched are the places that are opened: engines first, then what stands before
+// and below them, then those that refuse.
 func (d *discovered) watched() []*discover.Finding {
 	var open []*discover.Finding
 	for i := range d.all {
@@ -71,8 +74,17 @@ func (d *discovered) watched() []*discover.Finding {
 			open = append(open, &d.all[i])
 		}
 	}
+	rank := func(f *discover.Finding) int {
+		if f.Fault != nil {
+			return len(kindOrder)
+		}
+		return slices.Index(kindOrder, f.Kind)
+	}
+	slices.SortStableFunc(open, func(a, b *discover.Finding) int { return cmp.Compare(rank(a), rank(b)) })
 	return open
 }
+
+var kindOrder = []string{model.EngineTarget, model.GatewayTarget, model.GPUTarget, model.PrometheusTarget}
 
 // specs are the watched places as targets. They are sent no key: whoever listens
 // there need not be whom it is for.
@@ -154,21 +166,24 @@ type foundRow struct{ place, what string }
 // rows are the places of which something is to be said, in the order in which they
 // are watched.
 func (d *discovered) rows() []foundRow {
-	var watched, rest []foundRow
+	var rows []foundRow
+	for _, f := range d.watched() {
+		if f.Fault == nil {
+			rows = append(rows, foundRow{f.Target, describeFound(f)})
+			continue
+		}
+		rows = append(rows, foundRow{f.Target, owned(f) + f.Why + "; watched all the same"})
+	}
 	for i := range d.all {
-		f := &d.all[i]
-		switch {
-		case f.Open && f.Fault == nil:
-			watched = append(watched, foundRow{f.Target, describeFound(f)})
-		case f.Open:
-			rest = append(rest, foundRow{f.Target, owned(f) + f.Why + "; watched all the same"})
-		case f.Skip == "" && f.Fault == nil && f.Kind != "":
-			rest = append(rest, foundRow{f.Target, describeFound(f) + ", not watched: " + f.Why})
+		switch f := &d.all[i]; {
+		case f.Open || f.Skip != "":
+		case f.Fault == nil && f.Kind != "":
+			rows = append(rows, foundRow{f.Target, describeFound(f) + ", not watched: " + f.Why})
 		case f.Refused():
-			rest = append(rest, foundRow{f.Address, owned(f) + f.Why + ", not watched"})
+			rows = append(rows, foundRow{f.Address, owned(f) + f.Why + ", not watched"})
 		}
 	}
-	return append(watched, rest...)
+	return rows
 }
 
 // owned is the program of a place that does not say itself what it is.
