@@ -3,8 +3,9 @@ package dialect
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
-	"slices"
+	"sync"
 
 	"slotop/model"
 	"slotop/model/spell"
@@ -116,34 +117,56 @@ func knownKeys(n *yaml.Node, t reflect.Type) error {
 	return nil
 }
 
+// keyTable are the keys of a type with the types behind them.
+type keyTable struct {
+	types map[string]reflect.Type
+	names []string     // for suggestions
+	any   reflect.Type // behind any key, nil where only those are known
+}
+
+// keyTables are worked out once a type: a set has forty files of the same ones, and
+// they are read before anything is shown.
+var keyTables sync.Map
+
 // typeOfKey is the type behind a key of t, nil where t has no such key, and the
 // keys that t has.
 func typeOfKey(t reflect.Type, key string) (inner reflect.Type, known []string) {
+	made, ok := keyTables.Load(t)
+	if !ok {
+		made, _ = keyTables.LoadOrStore(t, newKeyTable(t))
+	}
+	table := made.(*keyTable)
+	if inner = table.types[key]; inner == nil {
+		inner = table.any
+	}
+	return inner, table.names
+}
+
+func newKeyTable(t reflect.Type) *keyTable {
+	table := &keyTable{types: map[string]reflect.Type{}}
 	switch t.Kind() {
 	case reflect.Map:
-		names := namesOf(t.Key())
-		if names == nil || slices.Contains(names, key) {
-			return t.Elem(), nil
+		if table.names = namesOf(t.Key()); table.names == nil {
+			table.any = t.Elem()
 		}
-		return nil, names
+		for _, name := range table.names {
+			table.types[name] = t.Elem()
+		}
 	case reflect.Struct:
 		for f := range t.Fields() {
 			switch tag := f.Tag.Get("yaml"); tag {
 			case "":
-			case key:
-				return f.Type, nil
 			case ",inline":
-				inner, more := typeOfKey(f.Type, key)
-				if inner != nil {
-					return inner, nil
-				}
-				known = append(known, more...)
+				inner := newKeyTable(f.Type)
+				maps.Copy(table.types, inner.types)
+				table.names = append(table.names, inner.names...)
 			default:
-				known = append(known, tag)
+				table.types[tag] = f.Type
+				table.names = append(table.names, tag)
 			}
 		}
 	}
-	return nil, known
+	return table
 }
 
 // namesOf are the keys that a map may have, nil where any key will do.
