@@ -15,7 +15,7 @@ import (
 
 var engineKind = Kind{
 	Name:    "engine",
-	Doc:     "a server's metrics page over HTTP(S), told apart by its dialect; path /metrics unless given",
+	Doc:     "a server, looked at once: its metrics page (at /metrics unless a path is given), a stats document, a Prometheus-compatible server, or what an engine without a page says in JSON",
 	Example: "localhost:8000",
 	Match:   isAddress,
 	Open:    openEngine,

@@ -79,6 +79,9 @@ func readIdentity(body []byte) (id identity) {
 		case "data":
 			if t.peek() == '[' {
 				id.models, id.owner = readModels(t)
+				for i := range id.models {
+					id.models[i] = modelName(id.models[i])
+				}
 			}
 		}
 	}
@@ -100,7 +103,7 @@ func readModels(t *jsonText) (models []string, owner string) {
 		for name := range t.fields {
 			switch string(name) {
 			case "id":
-				if id := modelName(t.cleaned()); id != "" && len(models) < maxModels {
+				if id := t.cleaned(); id != "" && len(models) < maxModels {
 					models = append(models, id)
 				}
 			case "owned_by":

@@ -235,10 +235,10 @@ func nameApart(opened []Opened) {
 
 // laterSchemes are target forms with a meaning that this version cannot read.
 var laterSchemes = []string{
-	"prom+http", "prom+https", "openai+http", "openai+https",
+	"prom+http", "prom+https",
 }
 
-const forms = "give host:port, http(s)://host/path, stats+http(s)://host/path, events:FILE, events+http(s)://host/path, file_sd:FILE, dns+http(s)://name:port, nvml:, " +
+const forms = "give host:port, http(s)://host/path, stats+http(s)://host/path, events:FILE, events+http(s)://host/path, openai+http(s)://host?model=NAME, file_sd:FILE, dns+http(s)://name:port, nvml:, " +
 	"saved pages, a directory of them, FILE.tape or demo"
 
 // notATarget says why no kind matches an argument, as far as its form tells.

@@ -149,7 +149,6 @@ func TestResolveRefusesTypos(t *testing.T) {
 		{"events:/dev/zero", "a device, not a regular file"},
 		{"events+https://", "not a complete address: write events:FILE"},
 		{"nvml:cuda", "is no way to read GPUs"},
-		{"openai+http://host?model=m", "not a target this version reads"},
 		{"demo:S99", "S99"},
 		{"demo:S0?sed=7", `no setting is called "sed"`},
 		{"demo:S0?seed=x", "seed cannot be"},
