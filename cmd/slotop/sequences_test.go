@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -252,15 +253,60 @@ func mean(v []float64) float64 {
 	return sum / float64(len(v))
 }
 
-// Pages of gateways are no engine's: named, and nobody's workflow.
-func TestGatewaysAreUnknown(t *testing.T) {
-	for _, name := range []string{"bifrost-1.4.19", "gomodel-0.1.18", "llama-swap-v250", "llm-d-router-epp-ebab68792"} {
-		frames := play(t, 5*time.Second, pagesOf(t, "corpus/captures/"+name, "[0-9][0-9][0-9].prom"))
+// A gateway's workflows have rows of their own, with what their users felt: all that
+// it counted from its first page to its last.
+func TestGatewaysUnderLoad(t *testing.T) {
+	for _, c := range []struct {
+		capture, engine string
+		want            map[string][3]float64 // finished, first tokens, cancelled
+	}{
+		{"bifrost-1.4.19", "bifrost", map[string][3]float64{"agent": {86, 87, 1}, "batch": {94, 94, 0}, "chat": {98, 99, 1}, "rag": {88, 91, 3}}},
+		{"gomodel-0.1.18", "gomodel", map[string][3]float64{"llama-8b": {363, 371, none}}},
+		{"llm-d-router-epp-ebab68792", "llm-d-epp", map[string][3]float64{"agent": {147, 147, none}, "batch": {154, 154, none}, "chat": {147, 147, none}, "rag": {152, 152, none}}},
+	} {
+		frames := playOver(t, 30*time.Minute, 5*time.Second, pagesOf(t, "corpus/captures/"+c.capture, "[0-9][0-9][0-9].prom"))
 		f := frames[len(frames)-1]
-		if v := f.Targets[0]; v.Engine != "" || v.OutputPerSecond.OK() || len(f.Workflows) != 0 {
-			t.Errorf("%s: engine %q, %+v, %d workflows", name, v.Engine, v.OutputPerSecond, len(f.Workflows))
+		if v := f.Targets[0]; v.Kind != model.GatewayTarget || v.Engine != model.Text(c.engine) {
+			t.Errorf("%s: %s %s", c.capture, v.Kind, v.Engine)
 		}
-		says(t, "the notes", notesOf(f), "no engine that slotop knows")
+		if len(f.Workflows) != len(c.want) {
+			t.Errorf("%s: %d workflows", c.capture, len(f.Workflows))
+		}
+		for name, want := range c.want {
+			w := workflow(t, f, name)
+			if w.TTFT == nil {
+				t.Errorf("%s, %s: no TTFT", c.capture, name)
+				continue
+			}
+			got := [3]float64{w.Requests.Finished.Value, w.TTFT.N, w.Requests.Cancelled.Value}
+			if !w.Requests.Cancelled.OK() {
+				got[2] = none
+			}
+			if fmt.Sprint(got) != fmt.Sprint(want) {
+				t.Errorf("%s, %s: %v, want %v", c.capture, name, got, want)
+			}
+		}
+		for i, f := range frames {
+			sane(t, i, f)
+		}
+	}
+}
+
+// A router and the engines behind it count the same requests: two sides of one
+// workflow, of which the users' is shown, and nothing is added.
+func TestGatewayBeforeItsEngines(t *testing.T) {
+	const capture = "corpus/captures/llm-d-router-epp-ebab68792"
+	policy := model.Policy{Workflows: []model.WorkflowSpec{{
+		Name: "all", Match: []model.Match{{Model: "llama-8b"}}, Share: model.DefaultShare, PeriodS: model.DefaultPeriodS,
+	}}}
+	f := judged(t, policy, 30*time.Minute, 15*time.Second, nil,
+		pagesOf(t, capture, "00[0369].prom"), pagesOf(t, capture, "00[0369].sim-a.prom"), pagesOf(t, capture, "00[0369].sim-b.prom"))
+	w := workflow(t, f, "all")
+	if w.Requests.Finished.Value != 563 || w.TTFT.N != 563 {
+		t.Errorf("finished %v, first tokens %v: want those of the router", w.Requests.Finished, w.TTFT.N)
+	}
+	if w.Outside == nil || w.ITL == nil || !w.KVCacheUsage.OK() {
+		t.Errorf("outside the engines %v, their ITL %v and KV usage %v", w.Outside, w.ITL, w.KVCacheUsage)
 	}
 }
 
