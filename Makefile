@@ -65,5 +65,6 @@ fuzz: ## a few seconds of each fuzz target
 			{ cat "$$log"; exit 1; }; \
 	done
 
-live: ## against a real server program, built from source: minutes the first time
+live: ## against a real server program, built from source, and NVIDIA's header: minutes the first time
 	cd sources/sourcetest/llmdsim && $(GO) test -count=1 -v ./...
+	cd sources/sourcetest/nvmllayout && $(GO) test -count=1 -v ./...

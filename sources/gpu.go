@@ -13,7 +13,7 @@ import (
 
 var nvmlKind = Kind{
 	Name:    "nvml",
-	Doc:     "this host's NVIDIA GPUs, through the driver's library",
+	Doc:     "this host's NVIDIA GPUs, through the driver's library or else nvidia-smi",
 	Example: "nvml:",
 	Match:   func(address string) bool { return strings.HasPrefix(address, nvmlScheme) },
 	Open:    openGPUs,
@@ -21,7 +21,7 @@ var nvmlKind = Kind{
 
 const (
 	nvmlScheme = "nvml:"
-	nvmlForms  = "write nvml: for this host's GPUs, or nvml:/path/to/libnvidia-ml.so.1"
+	nvmlForms  = "write nvml: for this host's GPUs, nvml:smi to read them through nvidia-smi, or nvml:/path/to/libnvidia-ml.so.1"
 )
 
 // gpuReader reads all GPUs of this host.
@@ -77,6 +77,8 @@ func openGPUs(_ context.Context, spec Spec) ([]Opened, error) {
 	switch {
 	case how == "":
 		reader = &hostGPUs{}
+	case how == "smi":
+		reader = newSMI()
 	case strings.Contains(how, "/"):
 		reader = &hostGPUs{path: how}
 	default:

@@ -26,6 +26,7 @@ type card struct {
 type reading struct {
 	driver      nvml.Driver
 	at          time.Duration
+	proc        string
 	slow        bool // this round also reads what seldom changes
 	answered    int  // calls that brought something, if only that there is no such reading
 	failed      nvml.Return
@@ -84,7 +85,6 @@ func (c *card) take(d nvml.Driver, handle nvml.Device, index int) {
 	if c.handle != handle || c.lost != nvml.Success {
 		c.forget(d)
 		c.handle, c.lost = handle, nvml.Success
-		c.device.Detail = ""
 		c.identify(d)
 	}
 	c.device.Index = index
@@ -130,7 +130,7 @@ func (c *card) read(r *reading) {
 	if c.lost != nvml.Success {
 		return
 	}
-	c.device.State = model.DevicePresent
+	c.device.State, c.device.Detail = model.DevicePresent, ""
 	for _, step := range []func(*reading) nvml.Return{
 		c.readSeldom, c.readFields, c.readUse, c.readMemory, c.readClocks, c.readTemperature, c.readReasons, c.readCounters, c.readInstances,
 	} {
@@ -139,18 +139,24 @@ func (c *card) read(r *reading) {
 			return
 		}
 	}
-	c.judge()
+	judge(&c.device)
 }
 
-// judge says of a card that gives no reading what it is.
-func (c *card) judge() {
+// judge says of a device that gives no reading what it is.
+func judge(d *model.Device) {
+	if d.State != model.DevicePresent {
+		return
+	}
 	for m := range model.NumDeviceMetrics {
-		if s := c.device.Readings[m].Status; s != model.NotExported && s != model.NotSupported && m != model.MemTotal && m != model.MemUsed {
+		if s := d.Readings[m].Status; s != model.NotExported && s != model.NotSupported && m != model.MemTotal && m != model.MemUsed {
 			return
 		}
 	}
-	c.device.State = model.DeviceUnsupported
-	c.device.Detail = "the driver has no readings of it: not a discrete GPU"
+	d.State, d.Shared = model.DeviceUnsupported, false
+	for _, m := range []model.DeviceMetric{model.MemTotal, model.MemUsed, model.MemReserved} {
+		d.Readings[m] = model.DeviceReading{Status: model.NotSupported}
+	}
+	d.Detail = "the driver has no readings of it: not a discrete GPU"
 }
 
 // put notes a reading of the driver's.
@@ -228,6 +234,10 @@ func (c *card) readSeldom(r *reading) nvml.Return {
 	if answer := c.divide(r); isLost(answer) {
 		return answer
 	}
+	if c.divided { // each instance has its own
+		c.device.Processes = nil
+		return nvml.Success
+	}
 	var answer nvml.Return
 	c.device.Processes, answer = runningOn(r, c.handle, c.device.Processes)
 	return answer
@@ -237,17 +247,17 @@ func (c *card) readSeldom(r *reading) nvml.Return {
 // know it of a GPU that is divided.
 func (c *card) readUse(r *reading) nvml.Return {
 	if c.divided {
-		c.put(model.Busy, 0, nvml.NotSupported)
-		c.put(model.MemBusy, 0, nvml.NotSupported)
+		put(&c.device, model.Busy, 0, model.NotSupported, model.FromDriver)
+		put(&c.device, model.MemBusy, 0, model.NotSupported, model.FromDriver)
+		return nvml.Success
 	}
 	if c.off[model.Busy] {
 		return nvml.Success
 	}
-	const percent = 0.01
 	use, answer := r.driver.Utilization(c.handle)
 	r.took(answer)
-	c.put(model.Busy, float64(use.GPU)*percent, answer)
-	c.put(model.MemBusy, float64(use.Memory)*percent, answer)
+	c.put(model.Busy, float64(use.GPU)/100, answer)
+	c.put(model.MemBusy, float64(use.Memory)/100, answer)
 	return answer
 }
 
@@ -298,16 +308,9 @@ func (c *card) readReasons(r *reading) nvml.Return {
 	return answer
 }
 
-// credible reports whether a value can be: no GPU has 30 kW or 100 GHz, and what a
-// driver gives for a number that it does not know is all ones.
-func credible(m model.DeviceMetric, v float64) bool {
-	if v < 0 && m != model.Temperature && m != model.MemTemperature {
-		return false
-	}
-	return v <= highest[m] && v >= lowestCelsius
-}
-
-const lowestCelsius = -60
+// credible reports whether a value can be: no GPU has 30 kW or 100 GHz or freezes, and
+// what a driver gives for a number that it does not know is all ones, or -1.
+func credible(m model.DeviceMetric, v float64) bool { return v >= 0 && v <= highest[m] }
 
 // highest are the values beyond which a reading is none.
 var highest = [model.NumDeviceMetrics]float64{

@@ -1,7 +1,6 @@
 package sources
 
 import (
-	"math"
 	"slices"
 	"time"
 
@@ -161,22 +160,22 @@ type gpm struct {
 	detail    string
 }
 
-// metricOf says what each of the library's metrics is a reading of. Rates are in
-// MiB/s.
+// metricOf says what each of the library's metrics is a reading of: shares in
+// percent, and rates of links in MiB/s.
 var metricOf = []struct {
 	id     uint32
 	metric model.DeviceMetric
-	scale  float64
+	rate   bool
 }{
-	{nvml.MetricSM, model.SMActive, 0.01},
-	{nvml.MetricOccupancy, model.SMOccupancy, 0.01},
-	{nvml.MetricTensor, model.TensorActive, 0.01},
-	{nvml.MetricDRAM, model.DRAMActive, 0.01},
-	{nvml.MetricPCIeTx, model.PCIeTx, 1 << 20},
-	{nvml.MetricPCIeRx, model.PCIeRx, 1 << 20},
-	{nvml.MetricNVLinkTx, model.NVLinkTx, 1 << 20},
-	{nvml.MetricNVLinkRx, model.NVLinkRx, 1 << 20},
-	{nvml.MetricGraphics, model.Busy, 0.01}, // last: of instances only
+	{nvml.MetricSM, model.SMActive, false},
+	{nvml.MetricOccupancy, model.SMOccupancy, false},
+	{nvml.MetricTensor, model.TensorActive, false},
+	{nvml.MetricDRAM, model.DRAMActive, false},
+	{nvml.MetricPCIeTx, model.PCIeTx, true},
+	{nvml.MetricPCIeRx, model.PCIeRx, true},
+	{nvml.MetricNVLinkTx, model.NVLinkTx, true},
+	{nvml.MetricNVLinkRx, model.NVLinkRx, true},
+	{nvml.MetricGraphics, model.Busy, false}, // last: of instances only
 }
 
 // supportsGPM asks once whether a GPU has the counters.
@@ -263,42 +262,55 @@ func (g *gpm) show(d *model.Device, metrics []nvml.Metric) {
 		if status == model.Measured {
 			status = statusOf(metrics[i].Return)
 		}
-		isLink := of.metric >= model.PCIeTx && of.metric <= model.NVLinkRx
-		if isLink && status != model.Measured && d.Readings[of.metric].Status != model.NotExported {
+		if of.rate && status != model.Measured && d.From[of.metric] == model.FromDriver {
 			continue
 		}
-		put(d, of.metric, rounded(metrics[i].Value, of.scale), status, model.FromCounters)
+		v := metrics[i].Value * (1 << 20)
+		if !of.rate {
+			v = share(metrics[i].Value)
+		}
+		put(d, of.metric, v, status, model.FromCounters)
 	}
 }
 
-// rounded is a value in our unit. A share may come out a trace above all of it.
-func rounded(v, scale float64) float64 {
+// share is a percentage as a share. One of two samples may come out a trace above
+// all of it.
+func share(percent float64) float64 {
 	const trace = 102
-	if scale == 0.01 && v > 100 && v <= trace {
-		v = 100
+	if percent > 100 && percent <= trace {
+		return 1
 	}
-	if math.IsNaN(v) {
-		return math.Inf(1) // which no reading can be
-	}
-	return v * scale
+	return percent / 100
 }
 
 // readCounters reads the performance counters of the whole GPU. Those of one that
 // is divided are read for each instance.
 func (c *card) readCounters(r *reading) nvml.Return {
-	if c.divided || c.gpm.early(r.at) {
+	wanted := wantedMetrics(len(metricOf) - 1)
+	if c.divided {
+		c.gpm.free(r.driver)
+		c.gpm.status = model.NotSupported
+		c.gpm.show(&c.device, wanted)
 		return nvml.Success
 	}
-	wanted := wantedMetrics(len(metricOf) - 1)
+	return c.gpm.update(r, &c.device, wanted, func(s nvml.Sample) nvml.Return { return r.driver.Take(c.handle, s) })
+}
+
+// update reads the counters and notes on a device what they say.
+func (g *gpm) update(r *reading, d *model.Device, wanted []nvml.Metric, take func(nvml.Sample) nvml.Return) nvml.Return {
+	if g.early(r.at) {
+		d.Detail = g.detail
+		return nvml.Success
+	}
 	answer := nvml.Success
-	if c.gpm.supported {
-		answer = c.gpm.read(r, wanted, func(s nvml.Sample) nvml.Return { return r.driver.Take(c.handle, s) })
+	if g.supported {
+		answer = g.read(r, wanted, take)
 	}
-	if !c.gpm.supported {
-		c.gpm.status = model.NotSupported
+	if !g.supported {
+		g.status = model.NotSupported
 	}
-	c.gpm.show(&c.device, wanted)
-	c.device.Detail = c.gpm.detail
+	g.show(d, wanted)
+	d.Detail = g.detail
 	return answer
 }
 

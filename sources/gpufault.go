@@ -36,8 +36,10 @@ func lostDetail(r nvml.Return) string {
 		return "fell off the bus: see dmesg for its Xid; it takes a reset or a reboot"
 	case nvml.ResetRequired:
 		return "needs a reset: nvidia-smi --gpu-reset, or reboot"
+	case nvml.NotFound:
+		return "not listed by the driver any more"
 	default:
-		return "not reachable: " + r.String()
+		return "cannot be reached: " + r.String()
 	}
 }
 

@@ -7,10 +7,10 @@ import (
 	"slotop/sources/nvml"
 )
 
-// hostGPUs reads the GPUs through the driver's library, for which it looks until
-// there is one.
+// hostGPUs reads the GPUs through the driver's library, or where there is none
+// through nvidia-smi. Which it is, is looked at until there is one of them.
 type hostGPUs struct {
-	path  string // of the library; "" where it usually lies
+	path  string // of the library; "" where it usually lies, or else nvidia-smi
 	retry retry
 	found atomic.Pointer[gpuReader] // it is set by a round, and asked for beside it
 }
@@ -39,8 +39,13 @@ func (h *hostGPUs) look() (gpuReader, *FaultError) {
 	if h.path != "" {
 		return nil, fault
 	}
-	fault.Detail += "; install the NVIDIA driver, or name its library as nvml:/path/libnvidia-ml.so.1; in a container, give it the GPUs (--gpus all)"
-	return nil, fault
+	tool := newSMI()
+	if tool.path == "" {
+		fault.Detail += "; nor is there an nvidia-smi: install the NVIDIA driver, or name its library as nvml:/path/libnvidia-ml.so.1; in a container, give it the GPUs (--gpus all)"
+		return nil, fault
+	}
+	tool.why = fault.Detail
+	return tool, nil
 }
 
 func (h *hostGPUs) reader() gpuReader {

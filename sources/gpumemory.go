@@ -16,7 +16,9 @@ import (
 // of its own.
 func (c *card) readMemory(r *reading) nvml.Return {
 	if c.device.Shared {
-		c.hostMemory("/proc")
+		if !hostMemory(&c.device, r.proc) {
+			putMemory(&c.device, nvml.Memory{}, model.NotReady)
+		}
 		return nvml.Success
 	}
 	if c.off[model.MemTotal] {
@@ -25,7 +27,7 @@ func (c *card) readMemory(r *reading) nvml.Return {
 	m, answer := r.driver.Memory(c.handle)
 	r.took(answer)
 	none := statusOf(answer) == model.NotSupported || answer == nvml.Success && m.Total == 0
-	if none && sharesMemory(c.device.Name) && c.hostMemory("/proc") {
+	if none && sharesMemory(c.device.Name) && hostMemory(&c.device, r.proc) {
 		c.device.Shared = true
 		return nvml.Success
 	}
@@ -63,7 +65,7 @@ func sharesMemory(name string) bool {
 }
 
 // hostMemory takes the host's memory for the device's, as far as proc tells.
-func (c *card) hostMemory(proc string) bool {
+func hostMemory(d *model.Device, proc string) bool {
 	text, err := os.ReadFile(filepath.Join(proc, "meminfo"))
 	if err != nil {
 		return false
@@ -73,7 +75,7 @@ func (c *card) hostMemory(proc string) bool {
 	if !known || !said || free > total {
 		return false
 	}
-	putMemory(&c.device, nvml.Memory{Total: total, Free: free, Used: total - free}, model.Measured)
+	putMemory(d, nvml.Memory{Total: total, Free: free, Used: total - free}, model.Measured)
 	return true
 }
 

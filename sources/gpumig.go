@@ -122,18 +122,10 @@ func (i *instance) read(r *reading, gpu nvml.Device) nvml.Return {
 		status = model.NotSupported
 	}
 	putMemory(&i.device, m, status)
-	if isLost(answer) || i.gpm.early(r.at) {
+	if isLost(answer) {
 		return answer
 	}
-	wanted := wantedMetrics(len(metricOf))
-	answer = nvml.Success
-	if i.gpm.supported {
-		answer = i.gpm.read(r, wanted, func(s nvml.Sample) nvml.Return { return r.driver.TakeInstance(gpu, i.number, s) })
-	}
-	if !i.gpm.supported {
-		i.gpm.status = model.NotSupported
-	}
-	i.gpm.show(&i.device, wanted)
-	i.device.Detail = i.gpm.detail
-	return answer
+	return i.gpm.update(r, &i.device, wantedMetrics(len(metricOf)), func(s nvml.Sample) nvml.Return {
+		return r.driver.TakeInstance(gpu, i.number, s)
+	})
 }

@@ -23,8 +23,8 @@ const (
 type nvmlReader struct {
 	driver  nvml.Driver
 	version string
-	up      bool // Init succeeded, and the last round had an answer
 	began   bool // Init succeeded and was not ended since
+	failing bool // the last round had no answer
 	retry   retry
 
 	cards  []*card // in the order of first sight
@@ -49,22 +49,31 @@ func (r *nvmlReader) close() error {
 	return nil
 }
 
+// read reads a round. A library that answers nothing any more is started anew, less
+// and less often; in between it is asked on, which costs one call.
 func (r *nvmlReader) read(at time.Duration) (gpuRound, error) {
-	if !r.up {
-		if err := r.retry.early(at); err != nil {
-			return gpuRound{}, err
-		}
+	early := r.retry.early(at)
+	if !r.began && early != nil {
+		return gpuRound{}, early
+	}
+	anew := !r.began || r.failing && early == nil
+	if anew {
 		if fault := r.begin(at); fault != nil {
 			return gpuRound{}, r.retry.after(at, fault)
 		}
 	}
 	round, fault := r.round(at)
-	if fault != nil {
-		r.up = false
+	switch {
+	case fault == nil:
+		r.failing = false
+		r.retry.well()
+		return round, nil
+	case anew || !r.failing:
+		r.failing = true
 		return gpuRound{}, r.retry.after(at, fault)
+	default:
+		return gpuRound{}, fault
 	}
-	r.retry.well()
-	return round, nil
 }
 
 // begin starts the library, after it was ended where it stopped to answer.
@@ -73,7 +82,7 @@ func (r *nvmlReader) begin(at time.Duration) *FaultError {
 	if answer := r.driver.Init(); answer != nvml.Success {
 		return noDriver(answer)
 	}
-	r.began, r.up = true, true
+	r.began = true
 	r.version, _ = r.driver.Version()
 	r.slowAt = at
 	return nil
@@ -109,7 +118,7 @@ func (r *nvmlReader) round(at time.Duration) (gpuRound, *FaultError) {
 		}
 		return gpuRound{}, noGPUs
 	}
-	reading := reading{driver: r.driver, at: at, slow: slow}
+	reading := reading{driver: r.driver, at: at, proc: r.procs.root, slow: slow}
 	for _, c := range r.cards {
 		c.read(&reading)
 	}
@@ -124,7 +133,7 @@ func (r *nvmlReader) round(at time.Duration) (gpuRound, *FaultError) {
 }
 
 // enumerate finds which GPU has which number now. One that is not found keeps its
-// place, and is lost.
+// place and is lost; one whose number gives no answer now stays as it was.
 func (r *nvmlReader) enumerate(n int) {
 	found := make([]*card, n)
 	errs := make([]nvml.Return, n)
@@ -137,7 +146,9 @@ func (r *nvmlReader) enumerate(n int) {
 			continue
 		}
 		if was := c.device.Index; was >= 0 && was < n && found[was] == nil {
-			c.lose(r.driver, errs[was]) // its number is nobody else's: that is its answer
+			if isLost(errs[was]) || c.handle == 0 { // its number is nobody else's: that is its answer
+				c.lose(r.driver, errs[was])
+			}
 			continue
 		}
 		c.lose(r.driver, nvml.NotFound)
@@ -198,6 +209,6 @@ func (r *nvmlReader) devices() []model.Device {
 func (r *nvmlReader) describe() {
 	notes := append([]string{"through the NVIDIA driver's library"}, r.unseen...)
 	if r.about == nil || r.about.Version != r.version || !slices.Equal(r.about.Notes, notes) {
-		r.about = &model.About{Version: r.version, Notes: notes}
+		r.about = &model.About{Engine: "nvml", Version: r.version, Notes: notes}
 	}
 }

@@ -2,6 +2,8 @@ package sources
 
 import (
 	"bytes"
+	"errors"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -31,7 +33,7 @@ func runningOn(r *reading, d nvml.Device, last []model.Process) ([]model.Process
 			continue
 		}
 		memory := model.DeviceReading{Status: model.NotSupported}
-		if p.Memory != nvml.Unavailable {
+		if p.Memory != nvml.Unavailable && p.Memory != 0 { // none that computes has none
 			memory = model.Measure(float64(p.Memory))
 		}
 		running = append(running, model.Process{PID: int(p.PID), Memory: memory})
@@ -187,7 +189,7 @@ func (l *hostLook) open(pid int) (h holding) {
 	}
 	defer func() { _ = dir.Close() }()
 	names, err := dir.Readdirnames(maxDescriptors)
-	h.known = err == nil
+	h.known = err == nil || errors.Is(err, io.EOF) // nothing at all
 	for _, name := range names {
 		what, err := os.Readlink(filepath.Join(fds, name))
 		if err != nil {

@@ -73,23 +73,45 @@ func openPages(_ context.Context, spec Spec) ([]Opened, error) {
 		}
 	}
 	row := openRow(spec.Options, filepath.Clean(spec.Address), rowName(files), files)
-	if holdsStats(spec.Address) {
+	switch savedAs(spec.Address) {
+	case savedStats:
 		row.Target.Kind = model.GatewayTarget
+	case savedGPUs:
+		row.Target.Kind = model.GPUTarget
+		row.Source = &savedTables{files: files}
 	}
 	return []Opened{row}, nil
 }
 
-// holdsStats reports whether a file looks like a stats document at its start.
-func holdsStats(path string) bool {
+// savedForm is what a saved file holds.
+type savedForm int
+
+const (
+	savedPage  savedForm = iota // or nothing that is known
+	savedStats                  // a stats document
+	savedGPUs                   // tables that nvidia-smi printed
+)
+
+// savedAs tells by its start what a file holds.
+func savedAs(path string) savedForm {
 	f, err := OpenFile(path)
 	if err != nil {
-		return false
+		return savedPage
 	}
 	defer func() { _ = f.Close() }()
 	head := make([]byte, hintWithin)
 	defer clear(head)
 	n, _ := io.ReadFull(f, head)
-	return startsObject(head[:n]) && bytes.Contains(head[:n], []byte(statsSchema))
+	head = head[:n]
+	line, _, _ := bytes.Cut(head, []byte("\n"))
+	switch {
+	case startsObject(head) && bytes.Contains(head, []byte(statsSchema)):
+		return savedStats
+	case startsSMI(line):
+		return savedGPUs
+	default:
+		return savedPage
+	}
 }
 
 func openRow(opt Options, id, name string, files []string) Opened {

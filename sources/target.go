@@ -68,7 +68,7 @@ func Resolve(ctx context.Context, args []string, opt Options) ([]Opened, error) 
 	var specs []Spec
 	for _, arg := range args {
 		row := len(specs) - 1
-		if isPage(arg) && row >= 0 && isPage(specs[row].Address) && holdsStats(arg) == holdsStats(specs[row].Address) {
+		if isPage(arg) && row >= 0 && isPage(specs[row].Address) && savedAs(arg) == savedAs(specs[row].Address) {
 			specs[row].More = append(specs[row].More, arg)
 			continue
 		}

@@ -16,9 +16,9 @@ type (
 
 	// nvmlProcessInfo_v2_t, also of the third version of the function
 	process2 struct {
-		pid                            uint32
-		memory                         uint64
-		gpuInstance, computeInstanceID uint32
+		pid    uint32
+		memory uint64
+		_, _   uint32 // the GPU instance and the compute instance
 	}
 	// nvmlProcessInfo_v1_t
 	process1 struct {

@@ -154,6 +154,7 @@ func (l *library) call(f *function, args ...uintptr) Return {
 	return Return(uint32(r))
 }
 
+// Doing reads what call notes.
 func (l *library) Doing() string {
 	if f := l.doing.Load(); f != nil {
 		return f.name
@@ -161,29 +162,37 @@ func (l *library) Doing() string {
 	return ""
 }
 
-func (l *library) Init() Return     { return l.call(&l.initialize) }
+// Init calls the newest form that there is.
+func (l *library) Init() Return { return l.call(&l.initialize) }
+
+// Shutdown leaves the library loaded.
 func (l *library) Shutdown() Return { return l.call(&l.shutdown) }
 
+// Version asks the library, which asks the kernel module.
 func (l *library) Version() (string, Return) {
 	r := l.call(&l.version, uintptr(unsafe.Pointer(&l.out.text)), textSize)
 	return l.written(r)
 }
 
+// Count calls the newest form that there is.
 func (l *library) Count() (int, Return) {
 	r := l.call(&l.count, uintptr(unsafe.Pointer(&l.out.word)))
 	return int(l.out.word[0]), r
 }
 
+// Handle calls the newest form that there is.
 func (l *library) Handle(index int) (Device, Return) {
 	r := l.call(&l.handle, uintptr(index), uintptr(unsafe.Pointer(&l.out.address)))
 	return Device(l.out.address), r
 }
 
+// Instance needs a driver that knows MIG.
 func (l *library) Instance(gpu Device, slot int) (Device, Return) {
 	r := l.call(&l.instance, uintptr(gpu), uintptr(slot), uintptr(unsafe.Pointer(&l.out.address)))
 	return Device(l.out.address), r
 }
 
+// Text reads the PCI address out of a structure, which is shorter on old drivers.
 func (l *library) Text(d Device, what Text) (string, Return) {
 	if what == Bus {
 		l.out.pci = pciInfo{}
@@ -215,6 +224,7 @@ func ended(b []byte) string {
 	return string(b)
 }
 
+// Number calls a function as the table of numbers says.
 func (l *library) Number(d Device, what Number) (uint64, Return) {
 	row, f := &numbers[what], &l.numbers[what]
 	word := uintptr(unsafe.Pointer(&l.out.word))
@@ -235,6 +245,7 @@ func (l *library) Number(d Device, what Number) (uint64, Return) {
 func (l *library) long(r Return) (uint64, Return) { return l.out.long, r }
 func (l *library) word(r Return) (uint64, Return) { return uint64(l.out.word[0]), r }
 
+// Temperature calls the older form where a card does not have the newer.
 func (l *library) Temperature(d Device) (int, Return) {
 	l.out.celsius = temperature{version: temperatureVersion}
 	r := l.call(&l.temperatureV, uintptr(d), uintptr(unsafe.Pointer(&l.out.celsius)))
@@ -256,11 +267,13 @@ func older(r Return) bool {
 	return false
 }
 
+// Utilization reads both shares in one call.
 func (l *library) Utilization(d Device) (Utilization, Return) {
 	r := l.call(&l.utilization, uintptr(d), uintptr(unsafe.Pointer(&l.out.use)))
 	return l.out.use, r
 }
 
+// Memory calls the older form where a card does not have the newer.
 func (l *library) Memory(d Device) (Memory, Return) {
 	l.out.memory2 = memory2{version: memoryVersion}
 	r := l.call(&l.memory2, uintptr(d), uintptr(unsafe.Pointer(&l.out.memory2)))
@@ -273,6 +286,7 @@ func (l *library) Memory(d Device) (Memory, Return) {
 	return Memory{Total: m.total, Free: m.free, Used: m.used}, r
 }
 
+// Fields hands the fields to the library as they are.
 func (l *library) Fields(d Device, fields []Field) Return {
 	if len(fields) == 0 {
 		return Success
@@ -280,74 +294,67 @@ func (l *library) Fields(d Device, fields []Field) Return {
 	return l.call(&l.fields, uintptr(d), uintptr(len(fields)), uintptr(unsafe.Pointer(&fields[0])))
 }
 
+// Processes asks for the shorter form where a driver does not have the longer.
 func (l *library) Processes(d Device, to []Process) ([]Process, Return) {
-	n, r := l.list(&l.processes2, d, func(n int) uintptr {
-		l.out.process2 = sized(l.out.process2, n)
-		return uintptr(unsafe.Pointer(&l.out.process2[0]))
-	}, len(l.out.process2))
-	if r == Success {
-		for _, p := range l.out.process2[:n] {
-			to = append(to, Process{p.pid, p.memory})
-		}
-		return to, r
-	}
-	if !older(r) {
-		return to, r
-	}
-	n, r = l.list(&l.processes1, d, func(n int) uintptr {
-		l.out.process1 = sized(l.out.process1, n)
-		return uintptr(unsafe.Pointer(&l.out.process1[0]))
-	}, len(l.out.process1))
-	if r != Success {
-		return to, r
-	}
-	for _, p := range l.out.process1[:n] {
-		to = append(to, Process{p.pid, p.memory})
+	to, r := list(l, &l.processes2, d, &l.out.process2, to)
+	if older(r) {
+		return list(l, &l.processes1, d, &l.out.process1, to)
 	}
 	return to, r
 }
 
-// list calls a function that fills an array and says how long it should be.
-func (l *library) list(f *function, d Device, room func(n int) uintptr, n int) (int, Return) {
+// list calls a function that fills an array and says how long it should be. The
+// array grows as it must: some more may come meanwhile.
+func list[T interface{ process() Process }](l *library, f *function, d Device, room *[]T, to []Process) ([]Process, Return) {
 	for {
+		n := len(*room)
 		l.out.word[0] = uint32(n)
-		r := l.call(f, uintptr(d), uintptr(unsafe.Pointer(&l.out.word)), room(n))
+		r := l.call(f, uintptr(d), uintptr(unsafe.Pointer(&l.out.word)), uintptr(unsafe.Pointer(&(*room)[0])))
 		wanted := int(l.out.word[0])
-		if r != InsufficientSize || n >= maxProcesses {
-			return min(wanted, n), r
+		if r == InsufficientSize && n < maxProcesses {
+			*room = make([]T, min(max(wanted+wanted/4, 2*n), maxProcesses))
+			continue
 		}
-		n = min(max(wanted+wanted/4, 2*n), maxProcesses) // some more may come meanwhile
+		if r != Success {
+			return to, r
+		}
+		for _, p := range (*room)[:min(wanted, n)] {
+			to = append(to, p.process())
+		}
+		return to, r
 	}
 }
 
-func sized[T any](s []T, n int) []T {
-	if len(s) < n {
-		return make([]T, n)
-	}
-	return s
-}
+func (p process2) process() Process { return Process{p.pid, p.memory} }
+func (p process1) process() Process { return Process{p.pid, p.memory} }
 
+// GPM asks for support in the structure that the library wants.
 func (l *library) GPM(d Device) (bool, Return) {
 	l.out.support = gpmSupport{version: gpmVersion}
 	r := l.call(&l.gpm, uintptr(d), uintptr(unsafe.Pointer(&l.out.support)))
 	return r == Success && l.out.support.supported == 1, r
 }
 
+// NewSample takes memory of the library's.
 func (l *library) NewSample() (Sample, Return) {
 	r := l.call(&l.newSample, uintptr(unsafe.Pointer(&l.out.address)))
 	return Sample(l.out.address), r
 }
 
+// FreeSample gives it back.
 func (l *library) FreeSample(s Sample) Return { return l.call(&l.freeSample, uintptr(s)) }
 
+// Take reads the counters of a whole GPU.
 func (l *library) Take(d Device, s Sample) Return {
 	return l.call(&l.take, uintptr(d), uintptr(s))
 }
 
+// TakeInstance reads those of an instance, by its GPU.
 func (l *library) TakeInstance(d Device, instance uint32, s Sample) Return {
 	return l.call(&l.takeInstance, uintptr(d), uintptr(instance), uintptr(s))
 }
 
+// Metrics copies: the library's structure holds the metrics itself.
 func (l *library) Metrics(from, to Sample, metrics []Metric) Return {
 	q := &l.out.metrics
 	n := copy(q.metrics[:], metrics)

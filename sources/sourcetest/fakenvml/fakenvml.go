@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/ebitengine/purego"
@@ -37,21 +39,42 @@ func Build(tb testing.TB, without ...string) *Library {
 		}
 		tb.Skip("no gcc, which would build the library that stands in for the driver's")
 	}
+	l := &Library{Path: filepath.Join(tb.TempDir(), "libnvidia-ml.so.1")}
+	if err := os.WriteFile(l.Path, compiled(tb, gcc, without), 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	l.load(tb)
+	return l
+}
+
+// built are the libraries that were compiled, by what they are without: each test
+// loads a copy of its own.
+var built sync.Map
+
+func compiled(tb testing.TB, gcc string, without []string) []byte {
+	tb.Helper()
+	key := strings.Join(without, " ")
+	if done, ok := built.Load(key); ok {
+		return done.([]byte)
+	}
 	dir := tb.TempDir()
-	code := filepath.Join(dir, "fake.c")
+	code, library := filepath.Join(dir, "fake.c"), filepath.Join(dir, "fake.so")
 	if err := os.WriteFile(code, source, 0o600); err != nil {
 		tb.Fatal(err)
 	}
-	l := &Library{Path: filepath.Join(dir, "libnvidia-ml.so.1")}
-	args := []string{"-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-o", l.Path, code}
+	args := []string{"-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-o", library, code}
 	for _, part := range without {
 		args = append(args, "-D"+part)
 	}
 	if out, err := exec.Command(gcc, args...).CombinedOutput(); err != nil {
 		tb.Fatalf("gcc: %v\n%s", err, out)
 	}
-	l.load(tb)
-	return l
+	done, err := os.ReadFile(library)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	built.Store(key, done)
+	return done
 }
 
 // load finds the library's own functions. Whoever loads the same file later gets

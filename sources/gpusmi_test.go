@@ -1,0 +1,189 @@
+package sources_test
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"slotop/model"
+	"slotop/sources"
+	"slotop/sources/sourcetest"
+	"slotop/sources/sourcetest/shared"
+)
+
+// Every table that was captured, read as a saved file.
+func TestSavedTablesOfGPUs(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(shared.Dir(t, "corpus/gpu/nvidia-smi"), "*.csv"))
+	if err != nil || len(files) < 20 {
+		t.Fatalf("%v, %d files", err, len(files))
+	}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".csv")
+		opened := resolve(t, file)[0]
+		batch, err := opened.Source.Poll(t.Context())
+		if err != nil {
+			// Lists of processes, and what was printed without a heading, are no table.
+			if !strings.HasSuffix(name, "compute-apps") && !strings.HasSuffix(name, "noheader-nounits") {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		if opened.Target.Kind != model.GPUTarget || batch.About.Engine != "nvidia-smi" || batch.About.Version == "" || batch.BadLines > 0 {
+			t.Errorf("%s: %s, %+v", name, opened.Target.Kind, batch.About)
+		}
+		asGolden(t, "smi-"+name, say(batch.Devices))
+		if _, err := opened.Source.Poll(t.Context()); !errors.Is(err, io.EOF) {
+			t.Errorf("%s: another table: %v", name, err)
+		}
+	}
+}
+
+// Tables in a row are one target, a table a poll, also of one file; another kind of
+// file between them is not.
+func TestSavedTablesInARow(t *testing.T) {
+	const heading = "uuid, index, utilization.gpu [%], driver_version\n"
+	files := savedPages(t, heading+"GPU-a, 0, 1 %, 590\nGPU-b, 1, 2 %, 590\nGPU-a, 0, 3 %, 590\nno row\n", heading+"GPU-a, 0, 4 %, 595\n", enginePage)
+	opened := resolve(t, files...)
+	if len(opened) != 2 {
+		t.Fatalf("%d targets", len(opened))
+	}
+	for _, want := range []struct {
+		busy    float64
+		devices int
+		version string
+		bad     int
+	}{{0.01, 2, "590", 0}, {0.03, 1, "590", 1}, {0.04, 1, "595", 0}} {
+		b, err := opened[0].Source.Poll(t.Context())
+		if err != nil || len(b.Devices) != want.devices || b.Devices[0].Readings[model.Busy].Value != want.busy || b.About.Version != want.version || b.BadLines != want.bad {
+			t.Errorf("%v, %+v, %+v, want %+v", err, b.About, b.Devices, want)
+		}
+	}
+	if _, err := opened[0].Source.Poll(t.Context()); !errors.Is(err, io.EOF) {
+		t.Error(err)
+	}
+}
+
+// tool puts an nvidia-smi into PATH. It prints a table for a query, of those columns
+// that it is asked for and knows, and then waits.
+func tool(tb testing.TB, script string) {
+	tb.Helper()
+	dir := tb.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "nvidia-smi"), []byte("#!/bin/sh\n"+script), 0o700); err != nil {
+		tb.Fatal(err)
+	}
+	tb.Setenv("PATH", dir+":/usr/bin:/bin")
+}
+
+const smiWorks = `
+case "$1" in
+-L)
+	echo "GPU 0: NVIDIA H100 80GB HBM3 (UUID: GPU-00000000)"
+	echo "  MIG 3g.40gb     Device  0: (UUID: MIG-00000001)"
+	exit ;;
+--query-compute-apps*)
+	echo "gpu_uuid, pid, process_name, used_gpu_memory [MiB]"
+	echo "GPU-00000000, 21180, /opt/vllm, 2296 MiB"
+	exit ;;
+--query-gpu=*power.draw.instant*)
+	echo 'Field "power.draw.instant" is not a valid field to query.'
+	exit 2 ;;
+--query-gpu=*clocks_event_reasons.active*)
+	echo 'Field "clocks_event_reasons.active" is not a valid field to query.'
+	exit 2 ;;
+esac
+echo "count, index, uuid, name, driver_version, mig.mode.current, clocks_throttle_reasons.active, utilization.gpu [%], power.draw [W]"
+echo "2, 0, GPU-00000000, NVIDIA H100 80GB HBM3, 470.256.02, Enabled, 0x0000000000000024, [N/A], 433.78 W"
+echo "2, 1, GPU-00000009, NVIDIA H100 80GB HBM3, 470.256.02, Disabled, 0x0000000000000000, 55 %, [Unknown Error]"
+exec sleep 1000
+`
+
+func TestTheToolKeepsTheContract(t *testing.T) {
+	opened := func(tb testing.TB, script string) sources.Source {
+		tool(tb, script)
+		s := resolve(tb, "nvml:smi")[0].Source
+		tb.Cleanup(func() { _ = s.Close() })
+		return s
+	}
+	// A table each poll: the tool is started anew when it has ended.
+	once := strings.ReplaceAll(smiWorks, "exec sleep 1000", "")
+	sourcetest.Run(t, sourcetest.Case{
+		Open:   func(tb testing.TB) sources.Source { return opened(tb, once) },
+		Bad:    func(tb testing.TB) sources.Source { return opened(tb, "echo No devices were found; exit 6") },
+		Word:   model.UnsupportedPage,
+		Silent: func(tb testing.TB) sources.Source { return opened(tb, "exec sleep 1000") },
+	})
+}
+
+func TestGPUsThroughTheTool(t *testing.T) {
+	tool(t, smiWorks)
+	s := resolve(t, "nvml:smi")[0].Source
+	batch, err := s.Poll(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	asGolden(t, "tool", say(batch.Devices))
+	if batch.About.Version != "470.256.02" || !strings.Contains(batch.About.Notes[0], "nvidia-smi") {
+		t.Errorf("%+v", batch.About)
+	}
+	began := time.Now()
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("closing took %v: the tool was not killed", took)
+	}
+}
+
+// One that is not listed any more is lost, and keeps its place.
+func TestAGPUThatTheToolListsNoMore(t *testing.T) {
+	dir := t.TempDir()
+	once := filepath.Join(dir, "once")
+	tool(t, `
+case "$1" in --query-gpu*) ;; *) exit ;; esac
+echo "count, index, uuid, utilization.gpu [%]"
+if [ -e `+once+` ]; then echo "1, 0, GPU-00000009, 2 %"; exit; fi
+touch `+once+`
+echo "2, 0, GPU-00000000, 1 %"
+echo "2, 1, GPU-00000009, 2 %"
+`)
+	s := resolve(t, "nvml:smi")[0].Source
+	defer s.Close()
+	for n, want := range []model.DeviceState{model.DevicePresent, model.DeviceLost} {
+		b, err := s.Poll(t.Context())
+		if err != nil || len(b.Devices) != 2 || b.Devices[0].State != want || b.Devices[1].UUID != "GPU-00000009" {
+			t.Errorf("poll %d: %v, %+v", n, err, b.Devices)
+		}
+	}
+}
+
+// Without the library nvml: reads through the tool, and says why; without either it
+// says what to do.
+func TestWithoutTheLibrary(t *testing.T) {
+	tool(t, smiWorks)
+	s := resolve(t, "nvml:")[0].Source
+	defer s.Close()
+	b, err := s.Poll(t.Context())
+	if err != nil {
+		if strings.Contains(err.Error(), "NVIDIA driver") && !strings.Contains(err.Error(), "No such file") {
+			t.Skipf("this host has the library: %v", err)
+		}
+		t.Fatal(err)
+	}
+	if b.About.Engine == "nvml" {
+		t.Skip("this host has the library")
+	}
+	if !strings.Contains(b.About.Notes[0], "libnvidia-ml.so.1") {
+		t.Errorf("%+v", b.About)
+	}
+	t.Setenv("PATH", t.TempDir())
+	if _, err := resolve(t, "nvml:")[0].Source.Poll(t.Context()); err == nil || !strings.Contains(err.Error(), "nor is there an nvidia-smi: install the NVIDIA driver") {
+		t.Errorf("without either: %v", err)
+	}
+	if _, err := resolve(t, "nvml:smi")[0].Source.Poll(t.Context()); err == nil || !strings.Contains(err.Error(), "no nvidia-smi in PATH") {
+		t.Errorf("without the tool: %v", err)
+	}
+}
