@@ -35,6 +35,7 @@ const (
 // bindings is the table of keys, in the order of the help and the footer.
 var bindings = []binding{
 	{keys: []string{"1"}, print: "1", help: "overview: who is hurt", short: "overview", group: groupScreens, do: show(overview), here: shows(overview)},
+	{keys: []string{"4"}, print: "4", help: "GPUs: what slows them", short: "GPUs", group: groupScreens, do: show(gpus), here: shows(gpus)},
 	{keys: []string{"5"}, print: "5", help: "fleet: a row a target", short: "fleet", group: groupScreens, do: show(fleet), here: shows(fleet)},
 	{keys: []string{"6"}, print: "6", help: "alerts, error budgets", short: "alerts", group: groupScreens, do: show(alerts), here: shows(alerts), badge: true},
 	{keys: []string{"?"}, print: "?", help: "this help", short: "help", group: groupScreens, do: (*Model).toggleHelp},
@@ -81,7 +82,7 @@ func replaying(m *Model) bool  { return m.opt.Replay != nil }
 func canWindow(m *Model) bool  { return m.opt.Window != nil }
 func onFleet(m *Model) bool    { return m.screen == fleet && !m.open && !m.help }
 func onList(m *Model) bool     { return !m.open && !m.help }
-func onOverview(m *Model) bool { return m.screen == overview && !m.help }
+func onOverview(m *Model) bool { return m.shown() == overview && !m.help }
 func onAlerts(m *Model) bool   { return m.screen == alerts && !m.help }
 func onTop(m *Model) bool      { return m.open || m.help }
 func canAck(m *Model) bool     { return m.opt.Ack != nil }

@@ -61,6 +61,7 @@ type screen uint8
 
 const (
 	overview screen = iota
+	gpus
 	fleet
 	alerts
 )

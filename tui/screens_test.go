@@ -38,6 +38,13 @@ func TestScreensGolden(t *testing.T) {
 		{"waiting", tuitest.Empty(), nil, false},
 		{"fleet-mixed", tuitest.Mixed(), []string{"5"}, false},
 		{"fleet-huge", tuitest.Huge(), []string{"5", "end"}, false},
+		{"overview-gpus", tuitest.GPUs(), nil, false},
+		{"gpus", tuitest.GPUs(), []string{"4"}, false},
+		{"gpus-ascii", tuitest.GPUs(), []string{"4", "end"}, true},
+		{"gpus-none", tuitest.Calm(), []string{"4"}, false},
+		{"gpus-many", tuitest.ManyGPUs(8), []string{"4", "pgdown"}, false},
+		{"gpu", tuitest.GPUs(), []string{"4", "down", "enter"}, false},
+		{"onlygpus", tuitest.OnlyGPUs(), nil, false},
 		{"target", tuitest.Mixed(), []string{"5", "enter"}, false},
 		{"help", tuitest.Calm(), []string{"?"}, false},
 	}
@@ -61,7 +68,7 @@ func TestScreensGolden(t *testing.T) {
 func TestEverySize(t *testing.T) {
 	for _, nf := range tuitest.All() {
 		h := newHarness(t, nf.Frame, nil)
-		for _, keys := range [][]string{{"1"}, {"enter"}, {"pgdown"}, {"5"}, {"enter"}, {"6"}, {"enter"}, {"esc", "end"}, {"?"}} {
+		for _, keys := range [][]string{{"1"}, {"enter"}, {"pgdown"}, {"4"}, {"down", "enter"}, {"end"}, {"5"}, {"enter"}, {"6"}, {"enter"}, {"esc", "end"}, {"?"}} {
 			h.press(keys...)
 			for _, w := range []int{0, 1, 10, 39, 40, 57, 80, 131, 300} {
 				for _, hh := range []int{0, 1, 9, 10, 13, 24, 33, 100} {

@@ -21,7 +21,16 @@ func show(s screen) func(*Model) tea.Cmd {
 }
 
 func shows(s screen) func(*Model) bool {
-	return func(m *Model) bool { return m.screen == s && !m.help }
+	return func(m *Model) bool { return m.shown() == s && !m.help }
+}
+
+// shown is the screen that is looked at: where nothing but GPUs is watched, theirs is
+// the overview.
+func (m *Model) shown() screen {
+	if m.screen == overview && panes.OnlyGPUs(m.frame()) {
+		return gpus
+	}
+	return m.screen
 }
 
 func (m *Model) toggleHelp() tea.Cmd {
@@ -39,6 +48,8 @@ func move(by int) func(*Model) tea.Cmd {
 			m.view.Scroll = min(max(m.view.Scroll+by, 0), m.page().Scroll(m.frame(), m.bodySize(), m.look()))
 		case m.screen == alerts:
 			m.moveAlert(by)
+		case m.shown() == gpus:
+			m.view.Device = moved(panes.DeviceOrder(m.frame()), m.view.Device, by)
 		case m.screen == fleet:
 			m.view.Target = moved(panes.TargetOrder(m.frame(), m.view), m.view.Target, by)
 		default:
@@ -68,14 +79,20 @@ func moved[T comparable](order []T, at T, by int) T {
 	return order[within(i+by, len(order))]
 }
 
-// enter opens what is under the cursor: a workflow, a target or an alert. What is
-// opened stays the same when rows change their places.
+// enter opens what is under the cursor: a workflow, a GPU, a target or an alert. What
+// is opened stays the same when rows change their places.
 func (m *Model) enter() tea.Cmd {
 	if m.help || m.open {
 		return nil
 	}
 	f := m.frame()
-	switch m.screen {
+	switch m.shown() {
+	case gpus:
+		d := panes.DeviceUnder(f, m.view)
+		if d == nil {
+			return nil
+		}
+		m.view.Device = d.UUID
 	case fleet:
 		ids := panes.TargetOrder(f, m.view)
 		if len(ids) == 0 {
@@ -103,7 +120,9 @@ func (m *Model) enter() tea.Cmd {
 
 // page is the pane of what is opened.
 func (m *Model) page() panes.Page {
-	switch m.screen {
+	switch m.shown() {
+	case gpus:
+		return panes.Device{}
 	case fleet:
 		return panes.Detail{}
 	case alerts:

@@ -50,6 +50,7 @@ type body uint8
 
 const (
 	bodyOverview body = iota
+	bodyGPUs
 	bodyFleet
 	bodyAlerts
 	bodyPage
@@ -87,6 +88,8 @@ func (m *Model) body(f *model.Frame) body {
 		return bodyHelp
 	case m.open:
 		return bodyPage
+	case m.shown() == gpus:
+		return bodyGPUs
 	case m.screen == fleet:
 		return bodyFleet
 	case m.screen == alerts:
@@ -164,6 +167,8 @@ func (m *Model) panes(d drawing) []panes.Pane {
 		out = append(out, panes.Help{Keys: m.keys, Scroll: d.scroll})
 	case bodyPage:
 		out = append(out, m.page())
+	case bodyGPUs:
+		out = append(out, panes.Devices{})
 	case bodyFleet:
 		out = append(out, panes.Fleet{})
 	case bodyAlerts:
@@ -172,7 +177,7 @@ func (m *Model) panes(d drawing) []panes.Pane {
 		out = append(out, panes.Rule{}, panes.Waiting{})
 	default:
 		out = append(out, panes.Headline{}, panes.Strip{}, panes.Rule{Kind: panes.AboveWorkflows}, panes.Workflows{}, panes.Stage{}, panes.Charts{},
-			panes.Rule{Kind: panes.AboveLoad}, panes.Queue{}, panes.Rule{Kind: panes.BelowLoad}, panes.Engines{})
+			panes.Rule{Kind: panes.AboveLoad}, panes.Queue{}, panes.GPUs{}, panes.Rule{Kind: panes.BelowLoad}, panes.Engines{})
 	}
 	return append(out, d.footer)
 }

@@ -69,6 +69,8 @@ func severityText(a *model.AlertView) string {
 	switch {
 	case a.Acknowledged:
 		return "acknowledged: it no longer calls"
+	case a.Severity == model.Page && a.Rule == "gpu-lost":
+		return "what ran on it is gone"
 	case a.Severity == model.Page:
 		return "users are hurt"
 	case a.Severity == model.Warn:
@@ -81,6 +83,10 @@ func severityText(a *model.AlertView) string {
 // members lists the targets that one alert speaks for, each with its state now.
 func (s *sheet) members(f *model.Frame, a *model.AlertView) {
 	if len(a.Members) == 0 {
+		return
+	}
+	if memberWord(f, a) == "GPU" {
+		s.lostGPUs(f, a)
 		return
 	}
 	s.rule("TARGETS", say(1, themes.Muted, plural(len(a.Members), "target")))

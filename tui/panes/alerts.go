@@ -207,7 +207,7 @@ func (s *sheet) alert(f *model.Frame, a *model.AlertView, cursor bool) {
 	}
 	rest := s.remarks(f, a)
 	if n := len(a.Members); n > 1 {
-		rest = append(rest, say(0, themes.Text, plural(n, "target")+": enter lists them"))
+		rest = append(rest, say(0, themes.Text, plural(n, memberWord(f, a))+": enter lists them"))
 	}
 	s.spread("", indent, rest)
 }

@@ -59,8 +59,11 @@ func detailLines(f *model.Frame, t *model.TargetView, w int, look Look) []string
 	}
 	s.out = append(s.out, look.rule(w, title))
 	s.polls(f, t)
-	s.numbers(f, t)
+	if t.Kind != model.GPUTarget {
+		s.numbers(f, t)
+	}
 	s.engines(t)
+	s.gpusOf(f, t)
 	s.notes(f, t)
 	s.signals(t)
 	return s.out

@@ -19,7 +19,7 @@ func (Engines) Name() string { return "engines" }
 
 // Want is a title and a row for each target, up to a handful.
 func (Engines) Want(f *model.Frame, w int, _ Look) layout.Want {
-	n := len(f.Targets)
+	n := len(servers(f))
 	drop := 1
 	if w < narrow {
 		drop = 4
@@ -33,6 +33,9 @@ func (Engines) Render(f *model.Frame, size layout.Size, look Look) string {
 		return ""
 	}
 	order := targetOrder(f, "", ByState)
+	if !OnlyGPUs(f) {
+		order = slices.DeleteFunc(order, func(t *model.TargetView) bool { return t.Kind == model.GPUTarget })
+	}
 	from, to, more := visible(len(order), 0, size.H-1)
 	serving(f, order, to, look)
 	t := fit(targetColumns(f, order[from:to], size.W, 6, look), size.W-1)
@@ -188,6 +191,9 @@ func engineText(t *model.TargetView) string {
 }
 
 func drawEngine(r row, w int, k Look) cell {
+	if r.t.Engine == "" && r.t.Kind == model.GPUTarget {
+		return cell{themes.Muted, k.cut(r.t.Kind, w)}
+	}
 	if r.t.Engine == "" {
 		return cell{themes.Muted, unit.None(k.ASCII)}
 	}

@@ -53,22 +53,29 @@ func (h Header) Render(f *model.Frame, size layout.Size, look Look) string {
 	return look.line(size.W-1).pad(1).ends(2, left, right).String()
 }
 
-// watched counts the targets by kind, where each of them is known to be one.
+// watched counts the targets by kind, where each of them is known to be one, and
+// instead of those that tell of GPUs the GPUs.
 func (h Header) watched(f *model.Frame) string {
 	kinds := map[string]int{}
+	known := true
 	for _, t := range f.Targets {
-		if t.Kind == model.EngineTarget && t.Engine == "" {
-			return plural(len(f.Targets), "target")
-		}
 		kinds[t.Kind]++
+		known = known && (t.Kind != model.EngineTarget || t.Engine != "")
 	}
 	out := ""
+	if !known {
+		out, kinds = plural(len(f.Targets)-kinds[model.GPUTarget], "target"), map[string]int{model.GPUTarget: kinds[model.GPUTarget]}
+	}
 	for _, kind := range []string{model.EngineTarget, model.GatewayTarget, model.GPUTarget, model.PrometheusTarget, model.ProbeTarget} {
-		if n := kinds[kind]; n > 0 {
+		n, text := kinds[kind], plural(kinds[kind], kindWord(kind))
+		if kind == model.GPUTarget && f.DeviceSum != nil {
+			n, text = f.DeviceSum.Total, gpuCount(f.DeviceSum)+" "+verb(f.DeviceSum.Total, "GPU", "GPUs")
+		}
+		if n > 0 {
 			if out != "" {
 				out += ", "
 			}
-			out += plural(n, kindWord(kind))
+			out += text
 		}
 	}
 	return out
@@ -76,8 +83,8 @@ func (h Header) watched(f *model.Frame) string {
 
 func kindWord(kind string) string {
 	switch kind {
-	case "gpu":
-		return "GPU"
+	case model.GPUTarget:
+		return "GPU target"
 	case "prometheus":
 		return "Prometheus server"
 	default:

@@ -51,7 +51,7 @@ func (Headline) Render(f *model.Frame, size layout.Size, look Look) string {
 // headlines is what there is to say, the most urgent first.
 func headlines(f *model.Frame, look Look) [][]part {
 	var out [][]part
-	if down := inCondition(f, down); len(down) == len(f.Targets) && len(down) > 0 {
+	if down := inCondition(f, down); len(down) == len(servers(f)) && len(down) > 0 {
 		return append(out, allDown(f, down, look), faultSummary(down, look))
 	}
 	out = append(out, first(f, look)...)
@@ -92,7 +92,7 @@ func first(f *model.Frame, look Look) [][]part {
 func nothingServed(f *model.Frame, look Look) []part {
 	return []part{
 		{segs: []seg{{themes.Warn, look.mark(undecided) + " no workflow found"}}},
-		say(1, themes.Muted, plural(len(f.Targets), "target")+" on screen 5, enter says what each one exports"),
+		say(1, themes.Muted, plural(len(servers(f)), "target")+" on screen 5, enter says what each one exports"),
 	}
 }
 
@@ -113,7 +113,7 @@ func title(f *model.Frame, w *model.WorkflowView, look Look) []part {
 // the state does and not with every second.
 func StateText(f *model.Frame, ascii bool) string {
 	look := Look{ASCII: ascii}
-	if list := inCondition(f, down); len(list) == len(f.Targets) && len(list) > 1 {
+	if list := inCondition(f, down); len(list) == len(servers(f)) && len(list) > 1 {
 		return look.mark(down) + " all " + plural(len(list), "target") + " down"
 	}
 	if len(f.Workflows) == 0 {

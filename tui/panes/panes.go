@@ -29,7 +29,7 @@ type Page interface {
 // All lists every pane that a frame alone fills. The header, the footer and the
 // help are handed more than a frame and stand in their own files.
 var All = []Pane{Headline{}, Workflows{}, Charts{}, Queue{}, Engines{}, Fleet{}, Detail{}, Waiting{},
-	Strip{}, Stage{}, Workflow{}, Alerts{}, Alert{}}
+	Strip{}, Stage{}, Workflow{}, Alerts{}, Alert{}, Devices{}, Device{}, GPUs{}}
 
 // Look is how to draw, and what the viewer chose to see. It is comparable.
 type Look struct {
@@ -42,6 +42,7 @@ type Look struct {
 type View struct {
 	Workflow string         // under the cursor of the overview; "": the worst
 	Target   model.TargetID // under the cursor of the fleet, or opened; "": the first
+	Device   string         // under the cursor of the GPUs, or opened; "": the first
 	Alert    model.AlertID  // under the cursor of the alerts, or opened; "": the first
 	Scroll   int            // lines that a long text has moved up
 	Filter   string

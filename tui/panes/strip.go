@@ -100,7 +100,8 @@ func stripAlerts(f *model.Frame) []*model.AlertView {
 }
 
 // told reports whether the headline says what the alert says: that the workflow
-// it names hurts or is about to, or targets whose trouble it counts.
+// it names hurts or is about to, or targets whose trouble it counts. GPUs, and those
+// that tell of them, are none of these.
 func told(f *model.Frame, a *model.AlertView) bool {
 	if len(f.Workflows) > 0 && string(a.Workflow) == f.Workflows[0].Name && a.Workflow != "" && of(&f.Workflows[0]) <= atRisk {
 		return true
@@ -112,13 +113,11 @@ func told(f *model.Frame, a *model.AlertView) bool {
 	if len(names) == 0 || a.Workflow != "" || len(first(f, Look{})) >= maxHeadlines {
 		return false
 	}
-	for i := range f.Targets {
-		t := &f.Targets[i]
-		if conditionOf(t) > stale && slices.Contains(names, t.Name) {
-			return false
-		}
+	counted := map[string]bool{}
+	for _, t := range servers(f) {
+		counted[t.Name] = conditionOf(t) <= stale
 	}
-	return true
+	return !slices.ContainsFunc(names, func(n string) bool { return !counted[n] })
 }
 
 // lately is the page that was resolved last, for as long as that is news.

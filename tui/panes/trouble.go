@@ -15,9 +15,9 @@ import (
 
 func inCondition(f *model.Frame, c condition) []*model.TargetView {
 	var out []*model.TargetView
-	for i := range f.Targets {
-		if conditionOf(&f.Targets[i]) == c {
-			out = append(out, &f.Targets[i])
+	for _, t := range servers(f) {
+		if conditionOf(t) == c {
+			out = append(out, t)
 		}
 	}
 	return out
@@ -37,7 +37,7 @@ func targetTrouble(f *model.Frame, look Look) [][]part {
 			out = append(out, append(manyDown(f, list, look), faultSummary(list, look)...))
 		default:
 			out = append(out, []part{{segs: []seg{
-				{conditionTable[c].role, fmt.Sprintf("%s %d of %d targets %s", look.mark(c), len(list), len(f.Targets), targetWord(c))},
+				{conditionTable[c].role, fmt.Sprintf("%s %d of %d targets %s", look.mark(c), len(list), len(servers(f)), targetWord(c))},
 				{themes.Muted, ", the first since " + earliest(list)},
 			}}})
 		}
@@ -77,7 +77,7 @@ func stalledText(f *model.Frame, t *model.TargetView, look Look) string {
 
 func manyDown(f *model.Frame, list []*model.TargetView, look Look) []part {
 	return []part{{segs: []seg{
-		{conditionTable[down].role, fmt.Sprintf("%s %d of %d targets down", look.mark(down), len(list), len(f.Targets))},
+		{conditionTable[down].role, fmt.Sprintf("%s %d of %d targets down", look.mark(down), len(list), len(servers(f)))},
 		{themes.Muted, " since " + earliest(list)},
 	}}}
 }

@@ -32,7 +32,7 @@ func All() []Named {
 	return []Named{
 		{"calm", Calm()}, {"breach", Breach()}, {"stale", Stale()}, {"empty", Empty()},
 		{"first", First()}, {"mixed", Mixed()}, {"huge", Huge()}, {"hostile", Hostile()},
-		{"loadtest", LoadTest()}, {"switch", Switch()},
+		{"loadtest", LoadTest()}, {"switch", Switch()}, {"gpus", GPUs()}, {"onlygpus", OnlyGPUs()},
 	}
 }
 
@@ -371,6 +371,7 @@ func Hostile() *model.Frame {
 		f.Workflows, f.Targets = append(f.Workflows, w), append(f.Targets, t)
 	}
 	hostileAlerts(f, names)
+	hostileGPUs(f, names)
 	return f
 }
 

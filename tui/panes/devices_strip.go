@@ -1,0 +1,96 @@
+package panes
+
+import (
+	"slotop/model"
+	"slotop/model/unit"
+	"slotop/themes"
+	"slotop/tui/chart"
+	"slotop/tui/layout"
+)
+
+// GPUs is one line of the overview: how many there are, what they do together, and
+// whether one is missing.
+type GPUs struct{}
+
+// Name names the pane.
+func (GPUs) Name() string { return "gpus" }
+
+// Want is one line where any GPU is known, the first to go.
+func (GPUs) Want(f *model.Frame, _ int, _ Look) layout.Want {
+	n := 0
+	if f.DeviceSum != nil {
+		n = 1
+	}
+	return layout.Want{Min: n, Ideal: n, Max: n, Drop: 6}
+}
+
+// Render draws the line.
+func (GPUs) Render(f *model.Frame, size layout.Size, look Look) string {
+	s := f.DeviceSum
+	if s == nil || size.H <= 0 {
+		return ""
+	}
+	head := part{segs: []seg{{themes.Muted, "GPUs "}, {themes.Text, gpuCount(s)}}}
+	if n := gpusLost(f); n > 0 {
+		head.segs = append(head.segs, seg{themes.Breach, " " + look.mark(down) + unit.Integer(float64(n)) + " LOST"})
+	}
+	ps := []part{head}
+	if v, ok := s.Busy.Get(); ok {
+		full, empty := chart.Meter(v, meterCells, look.ASCII)
+		ps = append(ps, part{[]seg{{themes.Muted, "busy "}, {themes.Meter, full}, {themes.Rule, empty}, {themes.Text, " " + unit.Percent(v)}}, 1})
+	}
+	if n := gpusHeldBack(f); n > 0 {
+		ps = append(ps, say(4, themes.Warn, unit.Integer(float64(n))+" held back"))
+	}
+	return look.line(size.W-1).pad(1).parts(3, append(ps, deviceTotals(s)...)...).String()
+}
+
+// gpusHeldBack counts those that run slower for a reason worth a look.
+func gpusHeldBack(f *model.Frame) int {
+	n := 0
+	for i := range f.Devices {
+		if heldBack(&f.Devices[i]) {
+			n++
+		}
+	}
+	return n
+}
+
+// gpusLost counts the GPUs, not the slices, that are lost.
+func gpusLost(f *model.Frame) int {
+	n := 0
+	for i := range f.Devices {
+		if d := &f.Devices[i]; d.State == model.DeviceLost && d.Parent == "" {
+			n++
+		}
+	}
+	return n
+}
+
+// servers are the targets that serve, or stand before what serves: all but those that
+// tell of GPUs, unless there is nothing else.
+func servers(f *model.Frame) []*model.TargetView {
+	out := make([]*model.TargetView, 0, len(f.Targets))
+	for i := range f.Targets {
+		if f.Targets[i].Kind != model.GPUTarget {
+			out = append(out, &f.Targets[i])
+		}
+	}
+	if len(out) > 0 {
+		return out
+	}
+	for i := range f.Targets {
+		out = append(out, &f.Targets[i])
+	}
+	return out
+}
+
+// OnlyGPUs reports whether every target tells of GPUs.
+func OnlyGPUs(f *model.Frame) bool {
+	for i := range f.Targets {
+		if f.Targets[i].Kind != model.GPUTarget {
+			return false
+		}
+	}
+	return len(f.Targets) > 0
+}
