@@ -62,7 +62,7 @@ func (p *page) widestEngine(targets []model.TargetView) int {
 
 func (p *page) engine(v *model.TargetView) string {
 	switch {
-	case v.Engine == "" && (v.Kind == model.GatewayTarget || v.Kind == model.GPUTarget):
+	case v.Engine == "" && v.Kind != model.EngineTarget:
 		return v.Kind
 	case v.Engine == "" && v.Polls > v.FailedPolls:
 		return "unknown"
@@ -107,6 +107,7 @@ func (p *page) target(v *model.TargetView) {
 			p.sentence(indent, m.Signal.Title()+" from "+p.safe(m.Metric)+": "+p.safe(m.Measures))
 		}
 	}
+	p.probe(indent, v)
 	p.absent(indent, v.Missing)
 	p.notes(indent, v.Notes)
 }
