@@ -29,6 +29,7 @@ type deviceLayout struct {
 	driver   string
 	unsliced [model.NumDeviceMetrics]bool // says nothing of a GPU that is cut into slices
 	whole    [model.NumDeviceMetrics]bool // is of the whole GPU, on whichever row it stands
+	counted  [model.NumDeviceMetrics]bool // is a share that is counted for each slice, and for no GPU that is cut
 }
 
 // deviceRows are where one device stands on a page.
@@ -259,6 +260,7 @@ func (b *deviceBuilder) metrics() {
 			w := &ways[i]
 			b.l.unsliced[m] = b.l.unsliced[m] || w.Unsliced
 			b.l.whole[m] = b.l.whole[m] || w.Whole
+			b.l.counted[m] = b.l.counted[m] || w.Counters && !w.Whole && isRatio(m)
 			b.way(m, w)
 		}
 	}

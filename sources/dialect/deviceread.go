@@ -99,7 +99,7 @@ func (d *devicePlan) read(p *expo.Page, r *deviceRows, dev *model.Device) {
 // is no such reading lets the next one speak; one that says nonsense does not.
 func (d *devicePlan) metric(p *expo.Page, r *deviceRows, m model.DeviceMetric, sliced bool) (model.DeviceReading, model.Precision) {
 	none := model.DeviceReading{}
-	if sliced && d.unsliced[m] || r.slice && (d.unsliced[m] || d.whole[m]) {
+	if sliced && (d.unsliced[m] || d.counted[m]) || r.slice && (d.unsliced[m] || d.whole[m]) {
 		none.Status = model.NotSupported
 	}
 	for i := range r.cells[m] {
@@ -216,10 +216,13 @@ var bounds = func() (b [model.NumDeviceMetrics]struct{ low, high float64 }) {
 	return b
 }()
 
+// isRatio reports whether a metric is a share of time.
+func isRatio(m model.DeviceMetric) bool { return bounds[m].high == 1 }
+
 // plausible is a value in the metric's unit, or a bad sample.
 func plausible(m model.DeviceMetric, v float64) model.DeviceReading {
 	low, high := bounds[m].low, bounds[m].high
-	if high == 1 && v <= 1+slack {
+	if isRatio(m) && v <= 1+slack {
 		v = min(v, 1)
 	}
 	if !(v >= low && v <= high) {

@@ -85,6 +85,8 @@ func TestSlicesHaveNoUtilization(t *testing.T) {
 	p := newGPUPoller(t).poll(body)
 	gpu, a, b := "GPU-00000000-aaaa", "MIG-GPU-00000000-aaaa/1", "MIG-GPU-00000000-aaaa/2"
 	p.is(gpu, model.Busy, status(model.NotSupported))
+	p.is(gpu, model.TensorActive, status(model.NotSupported)) // counted for each slice
+	p.is(a, model.TensorActive, status(model.NotExported))
 	p.is(a, model.Busy, model.Measure(0.93))
 	p.is(b, model.Busy, model.Measure(0.02))
 	if d := p.of(a); d.Parent != gpu || d.Profile != "3g.40gb" || d.From[model.Busy] != model.FromCounters || d.Index != -1 {
