@@ -121,6 +121,26 @@ func (s Status) String() string {
 	}
 }
 
+// Brief is the word in at most five cells.
+func (s Status) Brief() string {
+	switch s {
+	case Measured:
+		return ""
+	case NotSupported:
+		return "n/a"
+	case NotPermitted:
+		return "admin"
+	case NotReady:
+		return "wait"
+	case BadSample:
+		return "bad"
+	case Failing:
+		return "error"
+	default:
+		return "n/e"
+	}
+}
+
 // DeviceReading is one metric of one device. Value is used only where Status is
 // Measured.
 type DeviceReading struct {

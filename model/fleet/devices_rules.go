@@ -83,16 +83,16 @@ func (d *device) lostOf(at model.Instant) alert.Observation {
 	if d.state != model.DeviceLost || !d.stated && at.Sub(d.since) < unlistedFor {
 		return o
 	}
-	where := ""
+	text := d.name() + ": GPU lost"
 	if v.Bus != "" {
-		where = " at " + string(v.Bus)
-	}
-	if v.Name != "" {
-		where += ", " + string(v.Name)
+		text += ", bus " + string(v.Bus)
 	}
 	if v.Host != "" {
-		where += ", on " + string(v.Host)
+		text += ", on " + string(v.Host)
 	}
-	o.Truth, o.Text = alert.Yes, fmt.Sprintf("GPU lost: %s%s: %s", d.name(), where, v.Detail)
+	if v.Name != "" {
+		text += ", " + string(v.Name)
+	}
+	o.Truth, o.Text = alert.Yes, text+": "+string(v.Detail)
 	return o
 }

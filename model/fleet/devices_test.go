@@ -169,7 +169,7 @@ func TestOC02LostGPUKeepsItsRow(t *testing.T) {
 			}
 			near(t, "mean busy", sum.Busy, []float64{0, 0.90, 0.89}[i])
 			fired := firingOf(f, "gpu-lost")
-			if len(fired) != 1 || fired[0].Severity != model.Page || !strings.Contains(fired[0].Text, third) || !strings.Contains(fired[0].Text, "00000000:3B:00.0") {
+			if len(fired) != 1 || fired[0].Severity != model.Page || !strings.Contains(fired[0].Text, third) || !strings.Contains(fired[0].Text, "00000000:3B:00.0") || !strings.Contains(fired[0].Text, "GPU lost") {
 				t.Errorf("poll %d: alerts %+v, want one page that names UUID and bus", i+1, fired)
 			}
 		case 3:

@@ -172,13 +172,6 @@ func orNone(s string) string {
 	return s
 }
 
-// statusWords are what a narrow cell shows for a reading without a value; the legend
-// below the tables explains those that were used.
-var statusWords = [...]string{
-	model.NotExported: "n/e", model.Measured: "", model.NotSupported: "n/a", model.NotPermitted: "admin",
-	model.NotReady: "wait", model.BadSample: "bad", model.Failing: "error",
-}
-
 // value is one reading, or the word for why there is none.
 func (p *page) value(d *model.DeviceView, m model.DeviceMetric, format func(float64) string) string {
 	v := d.Values[m]
@@ -191,7 +184,7 @@ func (p *page) value(d *model.DeviceView, m model.DeviceMetric, format func(floa
 		return p.missing(model.Unsupported)
 	}
 	p.statuses |= 1 << v.Status
-	return statusWords[v.Status]
+	return v.Status.Brief()
 }
 
 // busy is for how long some kernel ran. A slice has no such reading, nor has a GPU
@@ -234,20 +227,20 @@ func (p *page) throttles(d *model.DeviceView) string {
 	}
 }
 
-// explainStatuses are the words of devices' readings that were used.
+// explainStatuses are the words for readings without a value that were used.
 func (p *page) explainStatuses() (pieces []string) {
-	for s, word := range statusWords {
+	for s := model.NotExported; s <= model.Failing; s++ {
 		if p.statuses&(1<<s) == 0 {
 			continue
 		}
-		means := model.Status(s).String()
-		switch model.Status(s) {
+		means := s.String()
+		switch s {
 		case model.NotSupported:
 			means = "the device has no such reading"
 		case model.Failing:
 			means = "its source failed to read it"
 		}
-		pieces = append(pieces, word+": "+means)
+		pieces = append(pieces, s.Brief()+": "+means)
 	}
 	return pieces
 }

@@ -60,3 +60,11 @@ func Joules(j float64) string {
 		return scaled(j, 1000, []string{" kJ", " MJ", " GJ", " TJ"})
 	})
 }
+
+// HertzOf is a clock of its highest in one unit: 1410/1980 MHz.
+func HertzOf(hz, most float64) string {
+	if s := notNumber(hz + most); s != "" {
+		return s
+	}
+	return fixed(hz/1e6, 0) + "/" + Hertz(most)
+}
