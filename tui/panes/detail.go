@@ -59,7 +59,10 @@ func detailLines(f *model.Frame, t *model.TargetView, w int, look Look) []string
 	}
 	s.out = append(s.out, look.rule(w, title))
 	s.polls(f, t)
-	if t.Kind != model.GPUTarget {
+	switch {
+	case t.Probe != nil:
+		s.probed(t)
+	case t.Kind != model.GPUTarget:
 		s.numbers(f, t)
 	}
 	s.engines(t)
