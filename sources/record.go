@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"slotop/model"
 )
@@ -265,15 +265,25 @@ func (r *recordReader) streamed() model.Streaming {
 
 // host is what of an address says which server it is: never a key in it.
 func (r *recordReader) host() string {
-	text := r.text()
-	if isNone(text) || len(text) > 4*maxName {
+	_, rest, found := bytes.Cut(r.text(), []byte("://"))
+	if !found {
 		return ""
 	}
-	u, err := url.Parse(string(text))
-	if err != nil || u.Host == "" {
+	server := rest
+	if end := bytes.IndexAny(rest, "/?#"); end >= 0 {
+		server = rest[:end]
+	}
+	at := bytes.LastIndexByte(server, '@')
+	if at < 0 && bytes.IndexByte(rest, '@') >= 0 || len(server) > maxName { // a key may hold anything
 		return ""
 	}
-	return r.names.of([]byte(u.Host))
+	server = server[at+1:]
+	if bytes.ContainsFunc(server, func(c rune) bool {
+		return !strings.ContainsRune("-.:[]_", c) && !unicode.IsLetter(c) && !unicode.IsDigit(c)
+	}) {
+		return ""
+	}
+	return r.names.of(server)
 }
 
 // label notes a value that the record gives under a name.

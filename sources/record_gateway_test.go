@@ -48,12 +48,16 @@ func newGateway(t *testing.T, kind string) *gateway {
 }
 
 // target is its address, for the first path of its kind.
-func (g *gateway) target() string {
-	path := map[string]string{"bifrost": "/api/logs", "llama-swap": "/api/metrics/activity"}[g.kind]
-	if path == "" {
-		path = "/spend/logs/v2"
+func (g *gateway) target() string { return g.URL + logPath(g.kind) }
+
+func logPath(kind string) string {
+	switch kind {
+	case "bifrost":
+		return "/api/logs"
+	case "llama-swap":
+		return "/api/metrics/activity"
 	}
-	return g.URL + path
+	return "/spend/logs/v2"
 }
 
 // write puts rows into the log, or in place of those that begin with the same ID.

@@ -109,3 +109,26 @@ func TestLinesOfSeveralFormats(t *testing.T) {
 		}
 	}
 }
+
+// An address says which server it is, and nothing of its keys.
+func TestServersOfAddresses(t *testing.T) {
+	for address, want := range map[string]string{
+		"http://vllm.internal:8000/v1":       "vllm.internal:8000",
+		"https://[2001:db8::1]:443":          "[2001:db8::1]:443",
+		"http://user:SECRET@h:1/x?key=x#@y":  "h:1",
+		"http://user:SE/CRET@h:1/x":          "",
+		"http://h/a@b":                       "", // it may be a key
+		"http://h?key=SECRET":                "h",
+		"vllm:8000":                          "",
+		"http://h\u001b[2J/":                 "",
+		"":                                   "",
+		"http://" + strings.Repeat("h", 900): "",
+	} {
+		r := newRecordReader(nil, "")
+		r.outer.reset([]byte(`"` + address + `"`))
+		r.t = &r.outer
+		if got := r.host(); got != want {
+			t.Errorf("%s: got %q, want %q", address, got, want)
+		}
+	}
+}
