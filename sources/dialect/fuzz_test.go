@@ -25,6 +25,12 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte("sglang:num_running_reqs{dp_rank=\"0\",tp_rank=\"-3\",pid=\"7\"} NaN\n"),
 		[]byte("sglang:num_running_reqs{dp_rank=\"0\",tp_rank=\"1\",priority=\"1\"} 8\n"))
 	f.Add([]byte("trtllm_kv_cache_used_blocks 3\ntrtllm_kv_cache_max_blocks 0\n"), []byte("trtllm_kv_cache_max_blocks 2\n"))
+	f.Add([]byte("gateway_ttft_bucket_total{bucket=\"200-500ms\"} 3\ngateway_ttft_bucket_total{bucket=\"5000ms+\"} 1\n"),
+		[]byte("gateway_ttft_bucket_total{bucket=\"[1-2)\"} 3\ngateway_ttft_bucket_total{bucket=\"9-1ms\"} NaN\n"))
+	f.Add([]byte("bifrost_upstream_requests_total{model=\"m\",number_of_retries=\"2\"} 3\nbifrost_success_requests_total{model=\"m\"} 3\n"),
+		[]byte("bifrost_upstream_requests_total{number_of_retries=\"x\"} 3\nbifrost_error_requests_total{model=\"m\",status_code=\"499\"} 1\n"))
+	f.Add([]byte("smg_worker_requests_active{worker=\"a\"} -1\nsmg_engine_token_usage{worker=\"a\"} -1\n"), []byte("smg_worker_requests_active{worker=\"a\"} 2\n"))
+	f.Add([]byte("{\"gen_ai.server.request.duration_seconds_count\",\"error.type\"=\"\",job=\"a\",instance=\"b\"} 3\n"), []byte("gen_ai_server_request_duration_seconds_count 4\n"))
 	f.Fuzz(func(t *testing.T, first, second []byte) {
 		held := expo.NewScanner(expo.Limits{})
 		streamed := expo.NewScanner(expo.Limits{Crowd: 1})
