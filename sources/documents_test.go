@@ -451,6 +451,10 @@ func TestLookAgain(t *testing.T) {
 	if valueOf(t, b, model.OutputTokens) != 107 || b.About.Version != "b2-x" {
 		t.Errorf("%+v", b)
 	}
+	added := func(m model.Meaning) bool { return m.Signal == model.OutputTokens && m.Metric == "/slots n_decoded" }
+	if !slices.ContainsFunc(b.About.Meanings, added) || slices.Contains(b.About.Missing, model.KVUsedTokens) {
+		t.Errorf("%+v", b.About)
+	}
 	poll("/metrics /slots")
 	// Slots that are not given are not asked for again; the counter does not fall for that.
 	s.pages["/slots"] = status(http.StatusForbidden, "")

@@ -18,6 +18,7 @@ type slots struct {
 	now   slotSum
 	said  said
 	paged *model.About // the page's description that said was made from
+	more  int          // meanings that were added to it
 
 	output, prompt live
 }
@@ -214,21 +215,20 @@ func (s *slots) join(b *model.Batch) {
 
 // describe is the page's description with what the slots add to it.
 func (s *slots) describe(page *model.About, more []model.Meaning) *model.About {
-	if s.paged == page && len(s.said.about.Meanings) == len(page.Meanings)+len(more) {
+	if s.paged == page && s.more == len(more) {
 		return s.said.about
 	}
 	about := *page
-	about.Meanings = append(slices.Clone(page.Meanings), more...)
-	for i := range about.Meanings {
-		if m := &about.Meanings[i]; m.Signal == model.OutputTokens || m.Signal == model.PromptTokens {
-			m.Metric += " and /slots"
-			m.AtFinish = false
-		}
-	}
+	about.Meanings = slices.Concat(page.Meanings, more, []model.Meaning{
+		{Signal: model.PromptTokens, Metric: "/slots n_prompt_tokens_processed", Measures: "added: tokens of prompts under way"},
+		// The counter itself goes on being one that moves at the end. A prompt may take
+		// minutes in which no slot shows any progress, and that is no standstill.
+		{Signal: model.OutputTokens, Metric: "/slots n_decoded", Measures: "added: tokens of answers under way"},
+	})
 	about.Missing = slices.DeleteFunc(slices.Clone(page.Missing), func(missing model.Signal) bool {
 		return slices.ContainsFunc(more, func(m model.Meaning) bool { return m.Signal == missing })
 	})
-	s.paged = page
+	s.paged, s.more = page, len(more)
 	s.said.about = &about
 	return s.said.about
 }
