@@ -161,9 +161,9 @@ func hostOf(dev *model.Device, t *target) string {
 	}
 }
 
-// leastHex is how many hexadecimal digits a name begins with that no two devices
-// share: those of a UUID's first group.
-const leastHex = 8
+// leastHex is how many hexadecimal digits a name begins with, at least, that is no
+// number of a device on its host.
+const leastHex = 4
 
 // worldwide reports whether a name means one device wherever it is read, as the
 // UUIDs of NVIDIA do. An index such as GPU-0 does not.

@@ -103,7 +103,7 @@ func TestNamesThatAreNotWorldwide(t *testing.T) {
 	}
 	for id, want := range map[string]bool{
 		"GPU-00000003-aaaa": true, "MIG-7b3c9a01-aa": true, "MIG-GPU-abcdef01-2/1/0": true,
-		"GPU-0": false, "GPU-gggggggg": false, "00000003-aaaa": false, "MIG-1111": false, "": false,
+		"GPU-0": false, "GPU-gggggggg": false, "00000003-aaaa": false, "MIG-1111": true, "MIG-111": false, "": false,
 	} {
 		if worldwide(id) != want {
 			t.Errorf("worldwide(%q) = %v", id, !want)

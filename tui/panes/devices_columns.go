@@ -20,7 +20,7 @@ const (
 // deviceColumns is the columns of every table of GPUs, for the rows shown. First
 // come what a GPU does and what holds it back; what is measured of it gives way.
 func deviceColumns(shown []deviceEntry, w int, look Look) []column[*model.DeviceView] {
-	longest, engines, held := 0, 0, len("HELD BACK")
+	longest, engines, held, busy := 0, 0, len("HELD BACK"), meterW
 	for _, e := range shown {
 		if e.d == nil {
 			continue
@@ -30,18 +30,21 @@ func deviceColumns(shown []deviceEntry, w int, look Look) []column[*model.Device
 		if heldBack(e.d) && w >= narrow {
 			held = len(model.ThrottleSlowdown) // the longest reason
 		}
+		if e.d.Division() != "" && w >= narrow {
+			busy = len("n/a (MIG)")
+		}
 	}
-	share := func(title string, m model.DeviceMetric, drop int) column[*model.DeviceView] {
-		return column[*model.DeviceView]{title: title, min: max(meterW, len(title)), max: meterMost, drop: drop, left: true,
+	share := func(title string, m model.DeviceMetric, least, drop int) column[*model.DeviceView] {
+		return column[*model.DeviceView]{title: title, min: max(least, len(title)), max: meterMost, drop: drop, left: true,
 			draw: func(d *model.DeviceView, w int, k Look) cell { return k.shareOf(d, m, w) }}
 	}
 	return []column[*model.DeviceView]{
 		{title: "GPU", min: leastName(longest, w, 14), max: nameWidth(longest), left: true, draw: func(d *model.DeviceView, w int, k Look) cell {
 			return cell{themes.Strong, k.cut(deviceLabel(d, k), w)}
 		}},
-		share("BUSY", model.Busy, 0),
-		share("TENSOR", model.TensorActive, 1),
-		share("DRAM", model.DRAMActive, 3),
+		share("BUSY", model.Busy, busy, 0),
+		share("TENSOR", model.TensorActive, meterW, 1),
+		share("DRAM", model.DRAMActive, meterW, 3),
 		{title: "MEM", min: meterW, max: meterMost, drop: 4, left: true, draw: drawMemoryShare},
 		{title: "MEMORY", min: 12, drop: 9, draw: drawMemory},
 		{title: "POWER", min: 9, drop: 5, draw: drawPower},
