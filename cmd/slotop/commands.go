@@ -194,10 +194,10 @@ func (a *app) configCommand() *cobra.Command {
 		Use:   "config",
 		Short: "The configuration file",
 		RunE: a.action(cobra.ArbitraryArgs, func(context.Context, []string) error {
-			return usageError(errors.New("config: say what to do: slotop config check [FILE]"))
+			return usageError(errors.New("config: say what to do: slotop config check [FILE], config init or config show"))
 		}),
 	}
-	c.AddCommand(a.checkConfigCommand())
+	c.AddCommand(a.initConfigCommand(), a.checkConfigCommand(), a.showConfigCommand())
 	return c
 }
 
