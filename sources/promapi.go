@@ -35,8 +35,9 @@ const (
 type promServer struct {
 	*asked
 	api    promv1.API
-	extra  url.Values // parameters of the address that go with every request
-	wholes bool       // VictoriaMetrics: increase() counts from the sample before its range
+	extra  url.Values    // parameters of the address that go with every request
+	wholes bool          // VictoriaMetrics: increase() counts from the sample before its range
+	spent  time.Duration // that the server says it worked on our questions
 }
 
 var _ promapi.Client = (*promServer)(nil)
@@ -46,6 +47,7 @@ func newPromServer(spec Spec, u *url.URL) (*promServer, error) {
 	// VictoriaMetrics answers with what it knew half a minute ago unless told not to
 	// (-search.latencyOffset). The others ignore it.
 	extra.Set("nocache", "1")
+	extra.Set("stats", "1") // how long the question took the server
 	asked, err := newAsked(spec, u)
 	if err != nil {
 		return nil, err
@@ -84,9 +86,32 @@ func (s *promServer) Do(ctx context.Context, request *http.Request) (*http.Respo
 		return response, nil, &FaultError{model.Oversized, fmt.Sprintf(
 			"the answer is larger than %d bytes: narrow the question with ?match=LABEL=\"VALUE\" in its address", maxAnswer)}
 	case response.StatusCode/100 == 2 && startsObject(body):
+		s.spent += spentOn(body)
 		return response, body, nil
 	}
 	return response, nil, s.refusal(response, body)
+}
+
+// spentOn is how long the server says that an answer took it, 0 where it does not say.
+func spentOn(body []byte) time.Duration {
+	for _, field := range []struct {
+		name string
+		unit time.Duration
+	}{{`"execTotalTime":`, time.Second}, {`"executionTimeMsec":`, time.Millisecond}} {
+		at := bytes.LastIndex(body, []byte(field.name))
+		if at < 0 {
+			continue
+		}
+		rest := bytes.TrimLeft(body[at+len(field.name):], " ")
+		end := bytes.IndexAny(rest, ",} \n")
+		if end < 0 {
+			continue
+		}
+		if v, err := strconv.ParseFloat(string(rest[:end]), 64); err == nil && v >= 0 && v < longestPlay.Seconds() {
+			return time.Duration(v * float64(field.unit))
+		}
+	}
+	return 0
 }
 
 // promPath says what to do where there is no API.
@@ -262,6 +287,18 @@ func (s *promServer) greet(ctx context.Context) (time.Time, error) {
 		}
 	}
 	return time.Time{}, &FaultError{model.NotMetrics, "it does not tell the time as a Prometheus server does"}
+}
+
+// software names the server, as far as it says what it is.
+func (s *promServer) software(ctx context.Context) string {
+	if s.wholes {
+		return "VictoriaMetrics" // the version that it tells is Prometheus'
+	}
+	info, err := s.api.Buildinfo(ctx)
+	if err != nil || info.Version == "" {
+		return "the server"
+	}
+	return "Prometheus " + s.sent.excerpt(info.Version)
 }
 
 // unixTime is a time in seconds, to the millisecond as such servers have it.

@@ -233,22 +233,12 @@ func nameApart(opened []Opened) {
 	}
 }
 
-// laterSchemes are target forms with a meaning that this version cannot read.
-var laterSchemes = []string{
-	"prom+http", "prom+https",
-}
-
-const forms = "give host:port, http(s)://host/path, stats+http(s)://host/path, events:FILE, events+http(s)://host/path, openai+http(s)://host?model=NAME, file_sd:FILE, dns+http(s)://name:port, nvml:, " +
+const forms = "give host:port, http(s)://host/path, prom+http(s)://host:port, stats+http(s)://host/path, events:FILE, events+http(s)://host/path, openai+http(s)://host?model=NAME, file_sd:FILE, dns+http(s)://name:port, nvml:, " +
 	"saved pages, a directory of them, FILE.tape or demo"
 
 // notATarget says why no kind matches an argument, as far as its form tells.
 func notATarget(arg string) *UsageError {
 	scheme, rest, found := strings.Cut(arg, ":")
-	for _, s := range laterSchemes {
-		if found && strings.EqualFold(scheme, s) {
-			return usage(arg, s+": is not a target this version reads", forms)
-		}
-	}
 	switch {
 	case arg == "":
 		return usage(arg, "empty", forms)

@@ -141,7 +141,9 @@ func TestResolveRefusesTypos(t *testing.T) {
 		{"captures/tuesday", "no such file or directory"},
 		{"tuesday.prom", "no such file or directory"},
 		{"./x", "no such file or directory"},
-		{"prom+https://thanos:9090", "prom+https: is not a target this version reads"},
+		{"prom+https://", "not a complete address"},
+		{"prom+http://thanos:9090?dialect=nonesuch", `there is no dialect "nonesuch"`},
+		{"prom+http://thanos:9090?replicas=1000", "from 0 to 200"},
 		{"stats+http:gw", "not a complete address: write stats+http(s)://"},
 		{"events:", "no file: write events:FILE"},
 		{"events:nothing-here.jsonl", "no such file or directory: check the path"},
@@ -204,7 +206,7 @@ func TestNoCredentialInAnError(t *testing.T) {
 		"http://me:ge/heim@host:8000",
 		"http://host:x/metrics?token=geheim",
 		"http://host:x/metrics?a=b&X-Api%2DKey=geheim",
-		"prom+http://me:geheim@host:9090",
+		"prom+http://me:geheim@host:9090?replicas=x",
 	} {
 		_, err := sources.Resolve(t.Context(), []string{arg}, sources.Options{})
 		if err == nil {

@@ -1,0 +1,295 @@
+package sources
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	promv1 "github.com/prometheus/client_golang/api/prometheus/v1"
+	prommodel "github.com/prometheus/common/model"
+
+	"slotop/model"
+	"slotop/sources/dialect"
+)
+
+// promFleet is what stands behind a server: which dialects speak there, what they
+// have to be asked for, and how often the server reads them itself.
+type promFleet struct {
+	*promServer
+	promQL
+	set      *dialect.Set
+	choice   string // the dialect that the user chose
+	replicas int    // how many single servers are shown
+
+	names    []string // of metrics, as of the last look
+	views    []*seen
+	levels   []*track
+	counts   []*track
+	others   []string // dialects that speak there too and are not read
+	jobs     []string // who scrapes the servers, and how many each
+	twice    int      // servers that several jobs scrape, and which count as often
+	interval time.Duration
+}
+
+const (
+	// lookBack is how long a name counts as there after its last sample, as in the
+	// server's own instant queries.
+	lookBack = 5 * time.Minute
+	// maxKnown bounds the names that a server may list. A dialect has some sixty.
+	maxKnown = 10_000
+	// maxJobs bounds how many jobs are asked for their scrape interval.
+	maxJobs = 4
+	// longestInterval is beyond every scrape interval that anybody watches.
+	longestInterval = 15 * time.Minute
+)
+
+// look finds out what speaks behind the server, given its time, and how far back to
+// look. What is known of metrics that are still there is kept.
+func (f *promFleet) look(ctx context.Context, now time.Time, back time.Duration) error {
+	names, err := f.listNames(ctx, now, back)
+	if err != nil {
+		return err
+	}
+	series, err := f.countSeries(ctx, f.set.Questions(names), now, back)
+	if err != nil {
+		return err
+	}
+	f.names = names
+	views, others := f.set.Views(names, series, f.choice)
+	f.others = others
+	f.follow(views)
+	if len(f.views) == 0 {
+		return nil
+	}
+	if err := f.lookTwice(ctx, now, back); err != nil {
+		return err
+	}
+	return f.timeScrapes(ctx, now, back)
+}
+
+// listNames lists the metrics whose names a dialect may know.
+func (f *promFleet) listNames(ctx context.Context, now time.Time, back time.Duration) ([]string, error) {
+	prefixes, names := f.set.Names()
+	for i, p := range prefixes {
+		prefixes[i] = regexp.QuoteMeta(p)
+	}
+	for i, n := range names {
+		names[i] = regexp.QuoteMeta(n)
+	}
+	pattern := "(" + strings.Join(prefixes, "|") + ").*|" + strings.Join(names, "|")
+	match := f.selector("", "__name__=~"+strconv.Quote(pattern))
+	values, _, _, err := f.api.LabelValues(ctx, "__name__", []string{match}, now.Add(-back), now, promv1.WithLimit(maxKnown))
+	if err != nil {
+		return nil, f.plainError(err)
+	}
+	known := make([]string, 0, len(values))
+	for _, v := range values[:min(len(values), maxKnown)] {
+		known = append(known, string(v))
+	}
+	return known, nil
+}
+
+// countSeries answers the dialects' questions.
+func (f *promFleet) countSeries(ctx context.Context, questions []string, now time.Time, back time.Duration) (map[string]float64, error) {
+	series := map[string]float64{}
+	if len(questions) == 0 {
+		return series, nil
+	}
+	exprs := make([]string, len(questions))
+	for i, q := range questions {
+		name, rest, _ := strings.Cut(q, "{")
+		sel := f.selector(name, strings.TrimSuffix(rest, "}"))
+		exprs[i] = tagged(fmt.Sprintf("count(last_over_time(%s[%s]))", sel, promSpan(back)), strconv.Itoa(i))
+	}
+	answer, err := f.instant(ctx, joined(exprs), now)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range answer.vector {
+		if i, err := strconv.Atoi(tagOf(s)); err == nil && i >= 0 && i < len(questions) {
+			series[questions[i]] = float64(s.Value)
+		}
+	}
+	return series, nil
+}
+
+func tagOf(s *prommodel.Sample) string { return string(s.Metric[tagLabel]) }
+
+// follow takes up the reads of views. One that was followed before goes on.
+func (f *promFleet) follow(views []*dialect.View) {
+	before := slices.Concat(f.levels, f.counts)
+	was := f.views
+	f.views, f.levels, f.counts = nil, nil, nil
+	for i, view := range views {
+		s := newSeen(view)
+		if i < len(was) && was[i].view.Engine() == view.Engine() {
+			s = was[i]
+			s.view, s.stale = view, true
+		}
+		f.views = append(f.views, s)
+		for j, r := range view.Reads() {
+			t := &track{tag: fmt.Sprintf("%d.%d", i, j), read: r, on: s}
+			if at := slices.IndexFunc(before, func(o *track) bool { return o.on == s && sameRead(&o.read, &r) }); at >= 0 {
+				t = before[at]
+				t.tag, t.read = fmt.Sprintf("%d.%d", i, j), r
+				before = slices.Delete(before, at, at+1)
+			}
+			if r.Kind == model.Gauge {
+				f.levels = append(f.levels, t)
+			} else {
+				f.counts = append(f.counts, t)
+			}
+		}
+	}
+	for _, t := range before {
+		t.hide()
+	}
+}
+
+func sameRead(a, b *dialect.Read) bool {
+	return a.Names[0] == b.Names[0] && a.Kind == b.Kind && a.Native == b.Native && slices.Equal(a.By, b.By)
+}
+
+// servers is an expression with a series or more for each server that was read
+// within the span.
+func (f *promFleet) servers(span time.Duration) string {
+	all := make([]string, len(f.views))
+	for i, s := range f.views {
+		all[i] = "count by (job,instance) (" + f.each(s.view.Marker(), "last_over_time", span) + ")"
+	}
+	return joined(all)
+}
+
+// lookTwice finds servers that several jobs scrape: they would count as often. A job
+// all of whose servers another one scrapes as well is left out.
+func (f *promFleet) lookTwice(ctx context.Context, now time.Time, back time.Duration) error {
+	f.leave = nil
+	for range maxJobs {
+		all, twice, err := f.countJobs(ctx, now, back)
+		if err != nil {
+			return err
+		}
+		f.jobs, f.twice = nil, 0
+		leave := ""
+		for job, n := range all {
+			f.jobs = append(f.jobs, fmt.Sprintf("%s (%.0f)", job, n))
+			f.twice += int(twice[job])
+			if job != "" && twice[job] == n && job > leave {
+				leave = job
+			}
+		}
+		slices.Sort(f.jobs)
+		if leave == "" {
+			return nil
+		}
+		f.leave = append(f.leave, leave)
+	}
+	return nil
+}
+
+// countJobs counts the servers of each job, and those that other jobs scrape too.
+func (f *promFleet) countJobs(ctx context.Context, now time.Time, back time.Duration) (all, twice map[string]float64, err error) {
+	servers := f.servers(back)
+	answer, err := f.instant(ctx, joined([]string{
+		tagged("count by (job) ("+servers+")", "all"),
+		tagged("count by (job) (("+servers+") and on (instance) (count by (instance) ("+servers+") > 1))", "twice"),
+	}), now)
+	if err != nil {
+		return nil, nil, err
+	}
+	all, twice = map[string]float64{}, map[string]float64{}
+	for _, s := range answer.vector {
+		job := string(s.Metric[prommodel.JobLabel])
+		switch tagOf(s) {
+		case "all":
+			all[job] = float64(s.Value)
+		case "twice":
+			twice[job] = float64(s.Value)
+		}
+	}
+	return all, twice, nil
+}
+
+// timeScrapes finds out how often the servers are read: of one of each job, the
+// distance of its samples. Of several jobs the slowest counts.
+func (f *promFleet) timeScrapes(ctx context.Context, now time.Time, back time.Duration) error {
+	var exprs []string
+	for _, s := range f.views {
+		exprs = append(exprs, "topk by (job) (1, "+f.each(s.view.Marker(), "last_over_time", back)+")")
+	}
+	answer, err := f.instant(ctx, joined(exprs), now)
+	if err != nil {
+		return err
+	}
+	longest := time.Duration(0)
+	for _, s := range answer.vector[:min(len(answer.vector), maxJobs)] {
+		for _, span := range []time.Duration{lookBack, max(back, 4*longestInterval)} {
+			apart, err := f.scrapesOf(ctx, s.Metric, now, span)
+			if err != nil {
+				return err
+			}
+			if apart > 0 {
+				longest = max(longest, apart)
+				break
+			}
+		}
+	}
+	if longest > 0 {
+		f.interval = longest
+	}
+	return nil
+}
+
+// scrapesOf is the usual distance of a series' samples within a span, 0 where there
+// are too few to tell.
+func (f *promFleet) scrapesOf(ctx context.Context, m prommodel.Metric, now time.Time, span time.Duration) (time.Duration, error) {
+	name := cmp.Or(string(m[prommodel.MetricNameLabel]), f.views[0].view.Marker().Names[0])
+	var match []string
+	for label, value := range m {
+		if label != prommodel.MetricNameLabel {
+			match = append(match, string(label)+"="+strconv.Quote(string(value)))
+		}
+	}
+	slices.Sort(match)
+	alone := promQL{} // all its labels are named
+	answer, err := f.instant(ctx, alone.selector(name, strings.Join(match, ","))+"["+promSpan(span)+"]", now)
+	if err != nil {
+		return 0, err
+	}
+	var gaps []time.Duration
+	for _, s := range answer.matrix {
+		for i := 1; i < len(s.Values); i++ {
+			gaps = append(gaps, time.Duration(s.Values[i].Timestamp-s.Values[i-1].Timestamp)*time.Millisecond)
+		}
+	}
+	if len(gaps) < 2 {
+		return 0, nil
+	}
+	slices.Sort(gaps)
+	return gaps[len(gaps)/2], nil
+}
+
+// answer reads the elements of an answer, and gives back those of no track.
+func (f *promFleet) answerTo(tracks []*track, v prommodel.Vector) (rest prommodel.Vector) {
+	byTag := make(map[string]*track, len(tracks))
+	for _, t := range tracks {
+		byTag[t.tag] = t
+		t.start()
+	}
+	for _, s := range v {
+		if t := byTag[tagOf(s)]; t != nil {
+			t.note(s)
+		} else {
+			rest = append(rest, s)
+		}
+	}
+	for _, t := range tracks {
+		t.noteNatives()
+	}
+	return rest
+}
