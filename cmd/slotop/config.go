@@ -43,7 +43,7 @@ type fileTarget struct {
 	Address string                   `yaml:"address"`
 	Name    string                   `yaml:"name"`
 	HTTP    *config.HTTPClientConfig `yaml:"http"` // instead of the one for every target
-	// WorkflowLabel is the label of its page that names workflows; "" for its dialect's.
+	// WorkflowLabel is the label of its page or records that names workflows; "" for the usual one.
 	WorkflowLabel string `yaml:"workflow_label"`
 	// GPUs that it runs on: UUIDs, or names of the targets that tell of them.
 	GPUs []string `yaml:"gpus"`
@@ -156,8 +156,8 @@ func (c *fileConfig) checkSpans(at *placer, root *yaml.Node) error {
 	return nil
 }
 
-// labelNames are names of labels with | between them, with the dots of OpenTelemetry.
-var labelNames = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.]*(\|[A-Za-z_][A-Za-z0-9_.]*)*$`)
+// labelNames are names of labels, or of keys of a log's lines, with | between them.
+var labelNames = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_./-]*(\|[A-Za-z_][A-Za-z0-9_./-]*)*$`)
 
 func (c *fileConfig) checkTargets(at *placer, list *yaml.Node) error {
 	return at.each(list, func(i int, n *yaml.Node) error {
@@ -166,7 +166,7 @@ func (c *fileConfig) checkTargets(at *placer, list *yaml.Node) error {
 			return at.at(n, "target %d has no address: write address: host:port", i+1)
 		}
 		if l := t.WorkflowLabel; l != "" && !labelNames.MatchString(l) {
-			return at.at(child(n, "workflow_label"), "%q is no label of a metrics page: write its name, such as team_alias, or several as team|key", l)
+			return at.at(child(n, "workflow_label"), "%q names no label: write one, such as team_alias, or several as team|key", l)
 		}
 		return c.checkGPUs(at, t, child(n, "gpus"))
 	})

@@ -26,7 +26,7 @@ func TestConfigErrors(t *testing.T) {
 		{"twice", "every: 5s\nevery: 6s\n", []string{"f.yaml:2:1: ", `"every" already defined at line 1`}},
 		{"syntax", "theme: [\n", []string{"f.yaml:2:1: "}},
 		{"two documents", "every: 5s\n---\nevery: 6s\n", []string{"f.yaml:", "a second document"}},
-		{"no label", "targets:\n- address: a:1\n  workflow_label: \"team alias\"\n", []string{`f.yaml:3:19: "team alias" is no label of a metrics page: write its name`}},
+		{"no label", "targets:\n- address: a:1\n  workflow_label: \"team alias\"\n", []string{`f.yaml:3:19: "team alias" names no label: write one, such as team_alias`}},
 		{"GPUs in one row", "targets:\n- address: a:1\n  gpus: [GPU-1 GPU-2]\n", []string{`f.yaml:3:10: "GPU-1 GPU-2" is no GPU: write a UUID, such as GPU-…, or the name of a target, one a row`}},
 		{"no GPU", "targets:\n- address: a:1\n  gpus:\n  - GPU-1\n  -\n", []string{"f.yaml:5:4: an empty row: fill it, or take it out"}},
 		{"GPUs of a target misspelt", "targets:\n- {address: a:1, gpus: [node1]}\n- {address: \"nvml:\", name: node-1}\n", []string{`f.yaml:2:25: no target is called "node1": did you mean node-1?`}},

@@ -94,6 +94,16 @@ func (d *Dialect) keepable(names []string) []string {
 	})
 }
 
+// WorkflowLabel is the label that names workflows on an engine's pages, or several
+// as a|b, the first that is there; "" where none does.
+func (s *Set) WorkflowLabel(engine string) string {
+	i := slices.IndexFunc(s.dialects, func(d *Dialect) bool { return d.engine == engine })
+	if i < 0 {
+		return ""
+	}
+	return s.dialects[i].labels.Workflow
+}
+
 // Kind is what the dialect's targets are, of the kinds of targets: "" for an engine.
 func (d *Dialect) Kind() string { return d.kind }
 
