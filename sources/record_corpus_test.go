@@ -175,6 +175,7 @@ func TestRecordsOfTheCorpus(t *testing.T) {
 		"kong-log":             "gateways/kong/access-log-line.json",
 		"portkey-corpus":       "gateways/portkey/log-stream.sse",
 		"portkey-1.15.2":       "captures/portkey-1.15.2/logstream.sse",
+		"llama-swap-stream":    "captures/llama-swap-v250/events.sse",
 		"higress-without-time": "gateways/higress/access-log-line.json",
 	} {
 		t.Run(name, func(t *testing.T) {

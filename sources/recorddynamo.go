@@ -21,7 +21,7 @@ const (
 // says neither the model nor how it ended. Rows of payloads hold prompts and answers,
 // and are a switch of their own: they are passed over.
 func (r *recordReader) dynamo() string {
-	r.begin("dynamo")
+	r.begin("dynamo-frontend")
 	m := &r.m
 	kind, said := "", model.Stamp(0)
 	times := dynamoTimes{}

@@ -25,7 +25,7 @@ func (l *lines) read(text []byte) (m *message, why string, ok bool) {
 }
 
 // signs are what the first level of a line shows of what it is.
-type signs struct{ trace, access, flags, ai, latencies, started bool }
+type signs struct{ trace, access, flags, ai, latencies, started, page bool }
 
 // recognise tells by the fields of a line who wrote it, nil for nobody we know.
 func (l *lines) recognise() func(*recordReader) string {
@@ -44,9 +44,13 @@ func (l *lines) recognise() func(*recordReader) string {
 			s.latencies = l.t.peek() == '{'
 		case "started_at":
 			s.started = l.t.isNumber()
+		case "type":
+			s.page = l.says("inflight", "activity", "modelStatus", "logData", "uiConfig", "profileChanged")
 		}
 	})
 	switch {
+	case s.page:
+		return (*recordReader).llamaswapPage
 	case s.trace:
 		return (*recordReader).dynamo
 	case s.ai:

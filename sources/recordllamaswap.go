@@ -91,6 +91,14 @@ func (r *recordReader) llamaswap() string {
 	return r.judge()
 }
 
+// llamaswapPage is handed an event of the stream that llama-swap's own page reads. It
+// tells of requests under way, but not when or how they end.
+func (r *recordReader) llamaswapPage() string {
+	r.begin("llama-swap")
+	r.t.skip()
+	return "llama-swap's stream for its own page does not say how requests end: give events+http://HOST:PORT/api/metrics/activity"
+}
+
 func (r *recordReader) llamaswapTokens(pace *model.Reading, name []byte) {
 	m := &r.m
 	switch string(name) {

@@ -234,12 +234,13 @@ type looked struct {
 	unseen int
 }
 
-// round reads page after page, the newest rows first, until older ones than the
-// newest of the last round come and none are left that were not seen.
+// round reads page after page, the newest rows first, until none are left that were not
+// seen, and older ones come than those under way. Where the log does not count its rows,
+// or counts some that it does not give, that is when it has gone back far enough.
 func (s *recordLog) round(ctx context.Context) (l looked, err error) {
 	w := s.window()
 	s.seen.forget(w.from)
-	until := s.seen.until()
+	until, open := s.seen.until()
 	for n := 1; ; n++ {
 		p, err := s.ask(ctx, w, n, s.how.perPage, func(m *message, why string, key uint64) {
 			s.sift(&l, w.from, m, why, key)
@@ -256,7 +257,7 @@ func (s *recordLog) round(ctx context.Context) (l looked, err error) {
 		}
 		l.all = p.rows < s.how.perPage || s.bare()
 		switch {
-		case l.all, p.oldest < until && l.unseen <= s.seen.excess:
+		case l.all, l.unseen == 0 && p.oldest < open, l.unseen <= s.seen.excess && p.oldest < until:
 			return l, nil
 		case n == maxPages:
 			return s.cut(l), nil

@@ -105,14 +105,19 @@ func (r *recordReader) portkeyTry(name []byte) {
 	}
 }
 
-// says reports whether the string that comes next is a text. It is not copied to
-// be looked at. Any other value is left alone.
-func (r *recordReader) says(text string) bool {
+// says reports whether the string that comes next is one of some texts. It is not copied
+// to be looked at. Any other value is left alone.
+func (r *recordReader) says(texts ...string) bool {
 	if r.t.peek() != '"' {
 		return false
 	}
 	raw, _ := r.t.string()
-	return string(raw) == text
+	for _, text := range texts {
+		if string(raw) == text {
+			return true
+		}
+	}
+	return false
 }
 
 func (r *recordReader) portkeyAnswer(name []byte) {

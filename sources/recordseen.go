@@ -55,16 +55,17 @@ func (s *seenRows) forget(from model.Stamp) {
 	}
 }
 
-// until is the place in the log that every look goes back to: some time before the
-// newest row, and to the oldest that is under way.
-func (s *seenRows) until() model.Stamp {
-	until := s.newest - model.Stamp(overlap)
+// until are the places in the log that a look goes back to: some time before the newest
+// row, and the oldest row that is under way, which may have ended since. The first is
+// never behind the second.
+func (s *seenRows) until() (until, open model.Stamp) {
+	open = farthest
 	for _, row := range s.rows {
 		if !row.done {
-			until = min(until, row.by)
+			open = min(open, row.by)
 		}
 	}
-	return max(until, 0)
+	return max(0, min(open, s.newest-model.Stamp(overlap))), open
 }
 
 // undo takes back what a look that failed has seen, the last first.
