@@ -283,11 +283,8 @@ func (e *examination) promises(frame *model.Frame) []report.PromiseCheckup {
 		}
 		p := report.PromiseCheckup{Workflow: s.name, Assumed: s.assumed, Every: s.everything, Says: s.says, Do: []string{}}
 		why := lost(&s, frame)
-		p.Lost = len(why) > 0 || len(s.carriers) == 0 && e.answered()
-		if s.everything {
-			p.Says = append(p.Says, why...)
-		}
-		if p.Lost {
+		p.Says = append(p.Says, why...)
+		if p.Lost = len(why) > 0 || len(s.carriers) == 0 && e.answered(); p.Lost {
 			p.Do = e.remedies(&s)
 		}
 		out = append(out, p)
