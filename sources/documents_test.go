@@ -59,6 +59,7 @@ var engineDocuments = map[string]struct {
 	"ollama-ps-loaded.json":                     {path: "/api/ps", beside: map[string]string{"/api/version": "ollama-real-0.20-version.json", "/": "ollama-root.txt"}},
 	"ollama-real-0.20-ps-empty.json":            {path: "/api/ps", beside: map[string]string{"/api/version": "ollama-real-0.20-version.json"}},
 	"ollama-real-0.20-version.json":             {path: "/api/version"},
+	"mlc-llm.txt":                               {path: "/metrics"},
 	"ollama-root.txt":                           {path: "/metrics"},
 	"sglang-get_load-deprecated.json":           {path: "/v1/loads"},
 	"sglang-v1-loads.json":                      {path: "/v1/loads"},
@@ -81,7 +82,7 @@ func TestEngineDocuments(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files = append(files, filepath.Join(root, "ollama-root.txt"))
+	files = append(files, filepath.Join(root, "ollama-root.txt"), filepath.Join(root, "mlc-llm.txt"))
 	var want []string
 	for _, file := range files {
 		name := filepath.Base(file)

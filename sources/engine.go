@@ -66,8 +66,8 @@ type engine struct {
 	*asked
 	page   *page
 	limit  int
-	guess  bool // the path is ours and no other was tried yet
-	drains bool // what lies at /metrics costs the server something to read
+	guess  bool   // the path is ours and no other was tried yet
+	drains string // what lies at /metrics and costs the server something to read, "" for nothing
 }
 
 var _ Source = (*engine)(nil)
@@ -102,7 +102,7 @@ func openEngine(_ context.Context, spec Spec) ([]Opened, error) {
 // start begins anew at the usual path, where that is ours to choose, unless it is
 // known to cost the server something.
 func (e *engine) start(ours bool) {
-	if ours && !e.drains {
+	if ours && e.drains == "" {
 		e.request = e.at(context.Background(), defaultPath)
 		e.guess, e.page.note, e.page.about = true, "", nil
 	}
@@ -127,7 +127,7 @@ func (e *engine) Poll(ctx context.Context) (model.Batch, error) {
 			return batch, nil
 		}
 	}
-	if e.drains {
+	if e.drains != "" {
 		e.request = e.at(ctx, paths[0]) // where the page will be once it is switched on
 	}
 	return model.Batch{}, &FaultError{fault.Kind, fault.Detail + "; tried " + strings.Join(paths, " and ") + " too"}
@@ -190,7 +190,9 @@ func (e *engine) scrape(ctx context.Context, request *http.Request) (model.Batch
 	defer done()
 	var batch model.Batch
 	*buf, batch, err = e.page.take(ctx, &incoming{Reader: body, limit: e.limit, fault: fault}, *buf, startOf(response))
-	e.drains = e.drains || err != nil && hintOf(*buf).drains
+	if h := hintOf(*buf); err != nil && h.drains {
+		e.drains = h.text
+	}
 	tellClock(&batch, response)
 	return batch, err
 }

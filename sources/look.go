@@ -55,8 +55,11 @@ func lookOf(scanned *expo.Page, sent *sent) string {
 var hints = []hint{
 	{needle: "does not support metrics endpoint", text: llamaOff},
 	{needle: `"iterLatencyMS"`, drains: true, text: "TensorRT-LLM's iteration statistics, a queue that reading empties: " + trtllmPage},
+	{needle: "these metrics count token in the unit of serving model", drains: true, text: "MLC-LLM's figures, for which each reading puts a request through the engine: measure it from outside by a probe, openai+http://HOST:PORT"},
 	{needle: "Ollama is running", text: "Ollama exports no metrics page"},
 	{needle: "HTTP request to an HTTPS server", text: "the server speaks TLS: write https://"},
+	{needle: `"completionStartTime"`, text: "it looks like LiteLLM's log of requests: write events+ before its address"},
+	{needle: `"selected_key_name"`, text: "it looks like Bifrost's log of requests: write events+ before its address"},
 	{needle: `"queued_at"`, text: "it looks like reports of single requests: write events: before a file, events+ before http://"},
 	{needle: "plain HTTP request was sent to HTTPS port", text: "the server speaks TLS: write https://"},
 }

@@ -61,7 +61,7 @@ func newPlain(page *engine, drain bool, open func() (Source, error)) *plain {
 		p.ways = append(p.ways, way{fits, &document{page.beside(path), r}})
 	}
 	if drain {
-		add("/metrics", &iterations{}, func(*FaultError) bool { return page.drains })
+		add("/metrics", &iterations{}, func(*FaultError) bool { return page.drains != "" })
 	}
 	add("/slots", &slots{}, func(f *FaultError) bool { return strings.Contains(f.Detail, llamaOff) })
 	add("/v1/loads", &loads{}, nil)
@@ -123,7 +123,11 @@ func (p *plain) look(ctx context.Context) (model.Batch, error) {
 		}
 		p.tried, p.known = true, p.whatElse(ctx)
 	}
-	return model.Batch{}, &FaultError{fault.Kind, fault.Detail + p.known}
+	detail := fault.Detail + p.known
+	if drains := p.page.drains; drains != "" && !strings.Contains(detail, drains) {
+		detail += "; " + defaultPath + " is not read again: " + drains
+	}
+	return model.Batch{}, &FaultError{fault.Kind, detail}
 }
 
 // tryAll tries the ways of reading a server without a page, and reports whether
