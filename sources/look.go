@@ -76,6 +76,14 @@ type hint struct {
 	drains       bool
 }
 
+// drained is what a page is that costs the server something to read, "" for others.
+func (h hint) drained() string {
+	if !h.drains {
+		return ""
+	}
+	return h.text
+}
+
 // hintWithin is how far into a body a hint is looked for.
 const hintWithin = 4 << 10
 

@@ -104,3 +104,20 @@ func TestNoGatewayWithoutAPath(t *testing.T) {
 		}
 	}
 }
+
+// A log that is given as a metrics page is told for what it is.
+func TestALogIsNoPage(t *testing.T) {
+	for kind, want := range map[string]string{"litellm": "it looks like LiteLLM's log", "bifrost": "it looks like Bifrost's log"} {
+		g := newGateway(t, kind)
+		first := bifrost("a", -5, 1)
+		first.text = first.text[:len(first.text)-1] + `,"selected_key_name":"k"}`
+		if kind == "litellm" {
+			first = litellm("a", -5, 1)
+		}
+		g.write(first)
+		_, err := resolve(t, g.target()+"?start_date=2026-08-01%2000:00:00&end_date=2026-08-02%2000:00:00")[0].Source.Poll(t.Context())
+		if err == nil || !strings.Contains(err.Error(), want+" of requests: write events+ before its address") {
+			t.Errorf("%s: got %v", kind, err)
+		}
+	}
+}
