@@ -215,14 +215,25 @@ func (j *joiner) running(e *target) {
 // serves reports whether a process listens where the engine answers.
 func (t *target) serves(p model.Process) bool { return slices.Contains(p.Serves, t.place.port) }
 
-// running are the processes on the device now.
+// running are the processes on the device now, or, where nothing of now is known,
+// those that were: what ran on a lost one is what its loss hurts.
 func (d *device) running() []model.Process {
+	var last *telling
 	for _, tl := range d.tellings {
-		if tl.here() && len(tl.said.Processes) > 0 {
+		if len(tl.said.Processes) == 0 {
+			continue
+		}
+		if tl.here() {
 			return tl.said.Processes
 		}
+		if last == nil || tl.good.Mono > last.good.Mono {
+			last = tl
+		}
 	}
-	return nil
+	if last == nil {
+		return nil
+	}
+	return last.said.Processes
 }
 
 // sharing joins by host the engines of which nothing else is known: the one engine

@@ -96,6 +96,24 @@ func TestProcessesAreEngines(t *testing.T) {
 	}
 }
 
+// What ran on a GPU when it was lost, or when its telemetry was, is still joined.
+func TestWhatRanOnALostGPU(t *testing.T) {
+	b := newGPUBench(t, time.Second, gpuTarget("nvml:"), engineAt("e", "http://localhost:8000/metrics"), engineAt("g", "http://localhost:8001/metrics"))
+	one, two := listening(gpu("GPU-00000001-1", 0, 0.5), 8000), listening(gpu("GPU-00000002-2", 1, 0.5), 8001)
+	b.gpuRound("nvml:", one, two)
+	f := b.gpuRound("nvml:", lost("GPU-00000001-1", 0), two)
+	if got := joints(f); got != "1: e by process; 2: g by process" || len(f.Devices[0].Processes) != 0 {
+		t.Errorf("got %q, processes %+v", got, f.Devices[0].Processes)
+	}
+	if a := firingOf(f, "gpu-lost"); len(a) != 1 || !strings.HasPrefix(a[0].Text, "GPU-00000001-1: GPU lost, bus 00000000:0B:00.0, ran e, ") {
+		t.Errorf("alerts %+v", a)
+	}
+	b.fail("nvml:", model.Refused)
+	if got := joints(b.tick()); got != "1: e by process; 2: g by process" {
+		t.Errorf("without telemetry: %q", got)
+	}
+}
+
 // A slice with the engine's process is joined, and its GPU is not.
 func TestSliceByProcess(t *testing.T) {
 	slice := listening(model.Device{UUID: "MIG-00000007-7", Parent: "GPU-00000001-1"}, 8000)

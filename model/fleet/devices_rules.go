@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"slotop/model"
@@ -86,6 +87,9 @@ func (d *device) lostOf(at model.Instant) alert.Observation {
 	text := d.name() + ": GPU lost"
 	if v.Bus != "" {
 		text += ", bus " + string(v.Bus)
+	}
+	if len(v.Engines) > 0 {
+		text += ", ran " + strings.Join(v.Engines, " and ")
 	}
 	if v.Host != "" {
 		text += ", on " + string(v.Host)

@@ -30,7 +30,7 @@ func causeOf(a *model.AlertView, alerts []model.AlertView) string {
 }
 
 func (p *page) alert(a *model.AlertView, cause string) {
-	pieces := []string{strings.Join(p.words(string(a.Severity), string(a.State), a.Rule, string(a.Workflow), string(a.Target)), " ")}
+	pieces := []string{strings.Join(p.words(string(a.Severity), string(a.State), a.Rule, string(a.Workflow), unsaid(a.Target, a.Text)), " ")}
 	if !a.Since.IsZero() {
 		pieces = append(pieces, "since "+p.zoned(a.Since)+" ("+unit.Duration(p.at.Sub(a.Since).Seconds())+" ago)")
 	}
@@ -57,6 +57,14 @@ func (p *page) alert(a *model.AlertView, cause string) {
 		text += ": " + p.safe(a.Text)
 	}
 	p.sentence("ALERT   ", text)
+}
+
+// unsaid is the target of an alert, "" where its sentence begins with it.
+func unsaid(target model.Text, text string) string {
+	if strings.HasPrefix(text, string(target)) {
+		return ""
+	}
+	return string(target)
 }
 
 // words are the texts that are not empty, safe to print.
@@ -95,7 +103,7 @@ func (p *page) history(log []model.AlertEvent, dropped int) {
 	}
 	p.line("")
 	for _, e := range log[:min(len(log), maxLog)] {
-		words := p.words(string(e.State), string(e.Severity), e.Rule, string(e.Workflow), string(e.Target))
+		words := p.words(string(e.State), string(e.Severity), e.Rule, string(e.Workflow), unsaid(e.Target, e.Text))
 		if e.Times > 1 {
 			words = append(words, fmt.Sprintf("(%d times)", e.Times))
 		}

@@ -82,11 +82,12 @@ func (p *page) deviceRows(rows []*model.DeviceView) {
 	if len(rows) == 0 {
 		return
 	}
-	busyW, stateW, throttleW := 5, len("present"), len("THROTTLED")
+	busyW, stateW, throttleW, runsW := 5, len("present"), len("THROTTLED"), len("RUNS")
 	for _, d := range rows {
 		stateW = max(stateW, len(deviceState(d)))
 		throttleW = max(throttleW, len(p.throttles(d)))
 		busyW = max(busyW, unit.Width(p.busy(d)))
+		runsW = max(runsW, unit.Width(p.runs(d)))
 	}
 	t := p.table(
 		column{head: "GPU"},
@@ -99,12 +100,13 @@ func (p *page) deviceRows(rows []*model.DeviceView) {
 		column{head: "CLOCK", min: 8, drop: 6},
 		column{head: "TEMP", min: 6, drop: 8},
 		column{head: "THROTTLED", min: min(throttleW, p.width/4), left: true, drop: 7},
+		column{head: "RUNS", min: min(runsW, p.width/5), left: true, drop: 9},
 	)
 	for _, d := range rows {
 		p.row(t, p.name(deviceName(d), t.name), deviceState(d), p.busy(d),
 			p.value(d, model.TensorActive, unit.Percent), p.value(d, model.DRAMActive, unit.Percent),
 			p.memory(d), p.power(d), p.value(d, model.SMClock, unit.Hertz),
-			p.value(d, model.Temperature, func(c float64) string { return unit.Celsius(c, p.ascii) }), p.throttles(d))
+			p.value(d, model.Temperature, func(c float64) string { return unit.Celsius(c, p.ascii) }), p.throttles(d), p.runs(d))
 		p.device(d)
 	}
 }
@@ -160,9 +162,14 @@ func (p *page) device(d *model.DeviceView) {
 	if d.BadSamples > 0 {
 		p.sentence(indent, plural(d.BadSamples, "bad sample"))
 	}
-	if len(d.Engines) > 0 {
-		p.sentence(indent, p.safe("runs "+strings.Join(d.Engines, ", ")+" (by "+string(d.JoinedBy)+")"))
+}
+
+// runs are the engines on a device.
+func (p *page) runs(d *model.DeviceView) string {
+	if len(d.Engines) == 0 {
+		return unit.None(p.ascii)
 	}
+	return p.safe(strings.Join(d.Engines, ", "))
 }
 
 func orNone(s string) string {
