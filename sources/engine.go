@@ -1,6 +1,7 @@
 package sources
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -190,8 +191,8 @@ func (e *engine) scrape(ctx context.Context, request *http.Request) (model.Batch
 	defer done()
 	var batch model.Batch
 	*buf, batch, err = e.page.take(ctx, &incoming{Reader: body, limit: e.limit, fault: fault}, *buf, startOf(response))
-	if h := hintOf(*buf); err != nil && h.drains {
-		e.drains = h.text
+	if err != nil {
+		e.drains = cmp.Or(e.drains, hintOf(*buf).drained())
 	}
 	tellClock(&batch, response)
 	return batch, err
