@@ -127,7 +127,7 @@ func readmeEngines(t *testing.T) string {
 	}
 	var b strings.Builder
 	for _, part := range []struct{ kind, title string }{
-		{"", "Engines"}, {model.GatewayTarget, "[Gateways](docs/gateways.md)"}, {model.GPUTarget, "[GPU exporters](docs/gpu-exporters.md)"},
+		{"", "[Engines](docs/engines.md)"}, {model.GatewayTarget, "[Gateways](docs/gateways.md)"}, {model.GPUTarget, "[GPU exporters](docs/gpu-exporters.md)"},
 	} {
 		if len(by[part.kind]) > 0 {
 			fmt.Fprintf(&b, "- %s: %s.\n", part.title, strings.Join(by[part.kind], ", "))
