@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	prommodel "github.com/prometheus/common/model"
+
 	"slotop/model"
 )
 
@@ -50,7 +52,9 @@ func openFleet(spec Spec) (Opened, error) {
 	if err != nil {
 		return Opened{}, err
 	}
+	u.User = nil // it is sent as a header from here on
 	target := model.Target{ID: promScheme + "+" + targetID(u), Name: u.Host, Kind: model.PrometheusTarget}
+	source.target = target
 	return Opened{Target: target, Source: source}, nil
 }
 
@@ -79,13 +83,13 @@ func newPromFleet(spec Spec, u *url.URL) (*promFleet, error) {
 	server.RawQuery = query.Encode()
 	var err error
 	f.promServer, err = newPromServer(spec, &server)
-	u.User = nil // it is sent as a header from here on
 	return f, err
 }
 
 // prometheus watches the servers that a Prometheus-compatible server scrapes.
 type prometheus struct {
 	*promFleet
+	target model.Target // of its past
 	now    serverTime
 	looked time.Time // the last look at what is there
 	next   time.Time // the next question
@@ -112,7 +116,7 @@ var (
 
 // newPrometheus watches the engines behind the server at u, which is the address as
 // in a browser: the path, if any, is what stands before /graph.
-func newPrometheus(spec Spec, u *url.URL) (Source, error) {
+func newPrometheus(spec Spec, u *url.URL) (*prometheus, error) {
 	fleet, err := newPromFleet(spec, u)
 	if err != nil {
 		return nil, err
@@ -223,12 +227,10 @@ const (
 	tagKnown = "known" // servers that the server means to scrape
 )
 
-// askLevels asks for what the servers show now, how many there are, and what time it
-// is there.
-func (p *prometheus) askLevels(ctx context.Context) error {
+// levelQuestions ask for what the servers show, and how many there are.
+func (p *prometheus) levelQuestions() []string {
 	lately := nearestAnchor * max(p.interval, time.Second)
 	exprs := []string{
-		tagged("vector(time())", tagClock),
 		tagged("count(count by (instance) ("+p.servers(lately)+"))", tagFresh),
 		tagged("count(count by (instance) ("+p.servers(lookBack)+") and on (instance) up)", tagKnown),
 	}
@@ -238,6 +240,12 @@ func (p *prometheus) askLevels(ctx context.Context) error {
 	for _, c := range p.close {
 		exprs = append(exprs, c.questions(p.promFleet, lately)...)
 	}
+	return exprs
+}
+
+// askLevels asks for what the servers show now, and what time it is there.
+func (p *prometheus) askLevels(ctx context.Context) error {
+	exprs := append(p.levelQuestions(), tagged("vector(time())", tagClock))
 	answer, err := p.instant(ctx, joined(exprs), time.Time{})
 	if err != nil {
 		return err
@@ -246,24 +254,29 @@ func (p *prometheus) askLevels(ctx context.Context) error {
 	p.fresh = model.Replicas{}
 	rest := p.answerTo(p.levels, answer.vector)
 	for _, s := range rest {
-		switch tagOf(s) {
-		case tagClock:
+		if tagOf(s) == tagClock {
 			p.now.set(unixTime(float64(s.Value)))
-		case tagFresh:
-			p.fresh.Fresh = int(s.Value)
-		case tagKnown:
-			p.fresh.Total = int(s.Value)
 		}
+		countServers(&p.fresh, s)
 	}
-	p.fresh.Total = max(p.fresh.Total, p.fresh.Fresh)
 	for _, t := range p.levels {
 		t.level = append(t.level[:0], t.got...)
-		t.showLevels()
 	}
 	for _, c := range p.close {
 		c.answer(p.promFleet, rest)
 	}
 	return nil
+}
+
+// countServers reads how many servers there are.
+func countServers(n *model.Replicas, s *prommodel.Sample) {
+	switch tagOf(s) {
+	case tagFresh:
+		n.Fresh = int(s.Value)
+	case tagKnown:
+		n.Total = int(s.Value)
+	}
+	n.Total = max(n.Total, n.Fresh)
 }
 
 // askCounts asks for what the servers counted, up to the last instant of the grid on
@@ -356,8 +369,22 @@ func (p *prometheus) batch() model.Batch {
 		}
 		t.showCounts(t.until(now))
 	}
+	b := p.gather()
+	b.Clock, b.ClockError = now, time.Millisecond
+	return b
+}
+
+// gather reads the pages as they stand.
+func (p *prometheus) gather() model.Batch {
 	p.samples = p.samples[:0]
 	dropped := 0
+	for _, t := range p.levels {
+		t.showLevels()
+		dropped += t.dropped
+	}
+	for _, t := range p.counts {
+		dropped += t.dropped
+	}
 	for i, s := range p.views {
 		first := len(p.samples)
 		p.samples = s.read(p.samples)
@@ -368,13 +395,7 @@ func (p *prometheus) batch() model.Batch {
 			p.samples = p.close[i].read(p, p.samples, first)
 		}
 	}
-	for _, t := range slices.Concat(p.levels, p.counts) {
-		dropped += t.dropped
-	}
-	return model.Batch{
-		Samples: p.samples, About: p.told.about(p), Dropped: dropped,
-		Clock: now, ClockError: time.Millisecond,
-	}
+	return model.Batch{Samples: p.samples, About: p.told.about(p), Dropped: dropped}
 }
 
 // nameEngine tells the samples of a dialect apart from those of others that stand

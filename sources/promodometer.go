@@ -96,6 +96,13 @@ func (o *odometer) take(at time.Time, gained []float64, factor float64) {
 	o.before, o.last = o.last, next
 }
 
+// walk takes the gains since the last answer. The counts before it become the anchor:
+// the past is all there.
+func (o *odometer) walk(at time.Time, gained []float64, factor float64) {
+	o.anchor = o.last
+	o.take(at, gained, factor)
+}
+
 func (s stand) plus(at time.Time, gained []float64, factor float64) stand {
 	next := stand{at, make([]float64, max(len(s.n), len(gained)))}
 	for i := range next.n {
