@@ -42,9 +42,22 @@ func (p *page) deviceSum(f *model.Frame) {
 	if s == nil {
 		return
 	}
-	pieces := []string{fmt.Sprintf("%d of %d present", s.Present, s.Total)}
-	if s.Present == s.Total {
-		pieces[0] = plural(s.Total, "GPU") + " present"
+	lost, stale := 0, 0
+	for i := range f.Devices {
+		switch d := &f.Devices[i]; {
+		case d.Parent != "" || d.State == model.DeviceUnsupported:
+		case d.State == model.DeviceLost:
+			lost++
+		case d.Stale:
+			stale++
+		}
+	}
+	pieces := []string{plural(s.Total, "GPU") + " present"}
+	if lost > 0 {
+		pieces[0] = fmt.Sprintf("%d of %d present", s.Total-lost, s.Total)
+	}
+	if stale > 0 {
+		pieces = append(pieces, fmt.Sprintf("%d stale", stale))
 	}
 	if s.Busy.OK() {
 		pieces = append(pieces, "busy "+unit.Ratio(s.Busy.Value)+" (some kernel ran)"+meanOf(s))

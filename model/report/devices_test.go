@@ -117,7 +117,7 @@ func TestManyGPUsAreFewLines(t *testing.T) {
 func TestWordsForMissingReadings(t *testing.T) {
 	text := Text(gpus(), Options{Width: 140})
 	for _, want := range []string{
-		"GPUS  4 of 6 present, busy 98.0 % (some kernel ran), mean of 1 of 6", "GPU round 2.0 s", "3 bad samples",
+		"GPUS  5 of 6 present, 1 stale, busy 98.0 % (some kernel ran), mean of 1 of 6", "GPU round 2.0 s", "3 bad samples",
 		"n/a (MIG)", "0 %?", "0 % busy is not credible: tokens are flowing", "bad: bad sample", "admin: needs admin rights", "wait: no sample yet", "error: its source failed to read it",
 		"n/a: the device has no such reading", "stale since 03:13:00", "lost since 03:12:00", "bus 00000000:1B:00.0", "power cap, thermal",
 		"no reading has moved for 24 s",

@@ -328,7 +328,7 @@ func (s *sheet) log(f *model.Frame, events []model.AlertEvent, several bool) {
 		k := alertLookOf(&model.AlertView{State: e.State, Severity: e.Severity})
 		l := s.look.line(s.w).pad(indent).put(themes.Muted, when(e.At, f.At)).pad(indent+10).
 			put(k.role, s.look.pick(k.mark, k.ascii)+" "+string(e.State)).pad(indent + 21)
-		if about := subject(e.Workflow, e.Target, nil); about != "" && several {
+		if about := subject(e.Workflow, e.Target, nil); about != "" && several && !strings.HasPrefix(e.Text, about) {
 			l.put(themes.Strong, s.look.foreign(about, 24)).pad(l.w + 1)
 		}
 		if e.Times > 1 {

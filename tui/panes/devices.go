@@ -27,6 +27,7 @@ func (Devices) Render(f *model.Frame, size layout.Size, look Look) string {
 		out = append(out, look.line(size.W).pad(indent).parts(3, deviceSums(f, look)...).String())
 	}
 	list := deviceList(f)
+	out = append(out, silentTellers(f, list, size.W, look)...)
 	under := DeviceUnder(f, look.View)
 	at := max(slices.IndexFunc(list, func(e deviceEntry) bool { return e.d == under }), 0)
 	from, to, more := visible(len(list), at, size.H-len(out)-1)
@@ -54,7 +55,7 @@ const leastSums = 8
 func devicesTitle(f *model.Frame, w int, look Look) string {
 	title := []seg{{themes.Strong, "GPUS"}}
 	if f.DeviceSum != nil {
-		title = append(title, seg{themes.Text, " " + gpuCount(f.DeviceSum)})
+		title = append(title, seg{themes.Text, " " + gpuCount(f)})
 	}
 	counts := map[condition]int{}
 	doubted := false
@@ -81,12 +82,13 @@ func devicesTitle(f *model.Frame, w int, look Look) string {
 	return look.rule(w, title, append(remarks, say(3, themes.Muted, "busy: some kernel ran"))...)
 }
 
-// gpuCount is how many GPUs there are, of how many where some are missing.
-func gpuCount(s *model.DevicesView) string {
-	if s.Present == s.Total {
-		return unit.Integer(float64(s.Total))
+// gpuCount is how many GPUs there are, of how many where some are lost.
+func gpuCount(f *model.Frame) string {
+	all := f.DeviceSum.Total
+	if n := gpusLost(f); n > 0 {
+		return fmt.Sprintf("%d of %d", all-n, all)
 	}
-	return fmt.Sprintf("%d of %d", s.Present, s.Total)
+	return unit.Integer(float64(all))
 }
 
 // deviceSums is all GPUs in one line.
@@ -242,6 +244,31 @@ func hostHead(f *model.Frame, h *hostGPUs, look Look) []part {
 	}
 	return out
 }
+
+// silentTellers is a line for each target that tells of GPUs and fails, as far as no
+// head of a host says so.
+func silentTellers(f *model.Frame, list []deviceEntry, w int, look Look) []string {
+	headed := map[string]bool{}
+	for _, e := range list {
+		if e.d == nil {
+			headed[e.host.gpus[0].Target] = true
+		}
+	}
+	var out []string
+	for i := range f.Targets {
+		t := &f.Targets[i]
+		if t.Kind != model.GPUTarget || t.Fault == nil || headed[t.Name] || len(out) == maxSilent {
+			continue
+		}
+		c := conditionOf(t)
+		l := look.line(w-1).pad(1).put(conditionTable[c].role, look.mark(c)).pad(indent).put(themes.Strong, look.foreign(t.Name, 30)).pad(indent + 1)
+		out = append(out, l.pad(l.w+1).put(themes.Breach, t.Fault.Kind.Word()).put(themes.Text, ": "+look.sentence(t.Fault.Detail, maxProse)).String())
+	}
+	return out
+}
+
+// maxSilent leaves the screen to the GPUs.
+const maxSilent = 3
 
 // DeviceOrder lists the devices as the screen shows them.
 func DeviceOrder(f *model.Frame) []string {

@@ -30,7 +30,7 @@ func (GPUs) Render(f *model.Frame, size layout.Size, look Look) string {
 	if s == nil || size.H <= 0 {
 		return ""
 	}
-	head := part{segs: []seg{{themes.Muted, "GPUs "}, {themes.Text, gpuCount(s)}}}
+	head := part{segs: []seg{{themes.Muted, "GPUs "}, {themes.Text, gpuCount(f)}}}
 	if n := gpusLost(f); n > 0 {
 		head.segs = append(head.segs, seg{themes.Breach, " " + look.mark(down) + unit.Integer(float64(n)) + " LOST"})
 	}

@@ -69,7 +69,7 @@ func (h Header) watched(f *model.Frame) string {
 	for _, kind := range []string{model.EngineTarget, model.GatewayTarget, model.GPUTarget, model.PrometheusTarget, model.ProbeTarget} {
 		n, text := kinds[kind], plural(kinds[kind], kindWord(kind))
 		if kind == model.GPUTarget && f.DeviceSum != nil {
-			n, text = f.DeviceSum.Total, gpuCount(f.DeviceSum)+" "+verb(f.DeviceSum.Total, "GPU", "GPUs")
+			n, text = f.DeviceSum.Total, gpuCount(f)+" "+verb(f.DeviceSum.Total, "GPU", "GPUs")
 		}
 		if n > 0 {
 			if out != "" {

@@ -11,8 +11,12 @@ const gib = 1 << 30
 
 // gpu is a GPU under load of which the driver's counters tell all there is.
 func gpu(host string, i int, busy float64) model.DeviceView {
+	of := 0
+	for _, r := range host {
+		of += int(r)
+	}
 	d := model.DeviceView{
-		UUID: fmt.Sprintf("GPU-%04x%04x-9c1b-4f0a-8e21-5d2b7a9c0e1f", len(host), i), Name: "NVIDIA H100 80GB HBM3", Target: "gpus", Host: model.Text(host),
+		UUID: fmt.Sprintf("GPU-%04x%04x-9c1b-4f0a-8e21-5d2b7a9c0e1f", of&0xffff, i), Name: "NVIDIA H100 80GB HBM3", Target: "gpus", Host: model.Text(host),
 		Index: model.Of(float64(i)), Bus: model.Text(fmt.Sprintf("00000000:%02X:00.0", 16*i+11)),
 		State: model.DevicePresent, Since: ago(23 * time.Minute), GoodAt: ago(300 * time.Millisecond),
 		Throttled: []string{}, Processes: []model.ProcessView{}, Pods: []string{}, Engines: []string{},
