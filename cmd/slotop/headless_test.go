@@ -225,7 +225,7 @@ func TestUsage(t *testing.T) {
 		{[]string{"replay", "--speed", "NaN", "x.tape"}, []string{"--speed", "0.1"}},
 		{[]string{"snapshot", "--evry", "1s", "demo"}, []string{"unknown flag: --evry", "slotop snapshot --help"}},
 		{[]string{"--every"}, []string{"needs an argument: --every"}},
-		{[]string{"snapshot", "nvml:"}, []string{"nvml"}},
+		{[]string{"snapshot", "nvml:what"}, []string{"nvml:smi"}},
 		{[]string{"snapshot", "localhost"}, []string{"no port"}},
 		{[]string{"snapshot", "no/such/page.prom"}, []string{"no such file"}},
 		{[]string{"snapshot", "demo:S99"}, []string{"S99", "--list"}},
