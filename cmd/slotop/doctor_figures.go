@@ -41,7 +41,7 @@ var engineFigures = []figure{
 	{name: "prefill time", sets: []signals{{model.Prefill}}},
 	{name: "decode time", sets: []signals{{model.Decode}}},
 	{name: "KV cache usage", sets: []signals{{model.KVUsage}}},
-	{name: "KV cache size", sets: []signals{{model.KVCapacity}}},
+	{name: "KV cache size", bare: true, sets: []signals{{model.KVCapacity}}},
 	{name: "KV cache tokens in use", bare: true, sets: []signals{{model.KVUsedTokens}, {model.KVUsage, model.KVCapacity}}},
 	{name: "sequence cap", bare: true, sets: []signals{{model.MaxRunning}}},
 	{name: "prefix cache hits", sets: []signals{{model.PrefixQueries, model.PrefixHits}, {model.CachedTokens, model.PromptTokens}, {model.ReportedHitRatio}}},
