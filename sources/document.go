@@ -64,9 +64,11 @@ func (d *document) Close() error {
 // the page does.
 func (a *asked) beside(name string) *asked {
 	request := a.request.Clone(context.Background())
-	request.URL.Path = strings.TrimSuffix(strings.TrimSuffix(request.URL.Path, "/"), "/metrics")
-	request.URL.Path = strings.TrimSuffix(request.URL.Path, "/prometheus") + name
-	request.URL.RawPath = ""
+	before := strings.TrimSuffix(request.URL.Path, "/")
+	if short, ok := strings.CutSuffix(before, "/prometheus/metrics"); ok {
+		before = short
+	}
+	request.URL.Path, request.URL.RawPath = strings.TrimSuffix(before, "/metrics")+name, ""
 	request.Header.Set("Accept", "application/json")
 	return &asked{a.client, request, a.sent}
 }

@@ -128,6 +128,7 @@ func (e *engine) Poll(ctx context.Context) (model.Batch, error) {
 			return batch, nil
 		}
 	}
+	e.guess = ctx.Err() != nil && e.drains == "" // there was no time for it
 	if e.drains != "" {
 		e.request = e.at(ctx, paths[0]) // where the page will be once it is switched on
 	}

@@ -25,6 +25,8 @@ type plain struct {
 	fleet Source // such a server, once one was found
 	kind  string // what the last look showed even where it then could not be read
 	as    Source // what it is read as; nil before a look that found something
+	next  int    // way to try: a look goes on where time ran out
+	slow  bool   // it ran out there before
 	tried bool   // every way was tried in vain: only the page is asked for again
 	known string // what is known of a server of which nothing can be read
 
@@ -79,7 +81,9 @@ func (p *plain) Poll(ctx context.Context) (batch model.Batch, err error) {
 		batch, err = p.as.Poll(ctx)
 	}
 	if err != nil {
-		p.lost(err)
+		if ctx.Err() == nil { // what was only slow is no other server
+			p.lost(err)
+		}
 		return model.Batch{}, err
 	}
 	p.good++
@@ -91,7 +95,7 @@ func (p *plain) Poll(ctx context.Context) (batch model.Batch, err error) {
 
 // lost notes a failure, after which the server may be another.
 func (p *plain) lost(err error) {
-	p.as, p.good, p.told, p.noSlots = nil, 0, false, false
+	p.as, p.good, p.told, p.noSlots, p.next = nil, 0, false, false, 0
 	if fault := (*FaultError)(nil); errors.As(err, &fault) && !answered(fault.Kind) {
 		p.tried = false
 		p.page.start(p.ours)
@@ -121,7 +125,8 @@ func (p *plain) look(ctx context.Context) (model.Batch, error) {
 		if batch, ok, err := p.tryAll(ctx, fault); ok {
 			return batch, err
 		}
-		p.tried, p.known = true, p.whatElse(ctx)
+		p.known = p.whatElse(ctx)
+		p.tried = ctx.Err() == nil
 	}
 	detail := fault.Detail + p.known
 	if drains := p.page.drains; drains != "" && !strings.Contains(detail, drains) {
@@ -133,7 +138,8 @@ func (p *plain) look(ctx context.Context) (model.Batch, error) {
 // tryAll tries the ways of reading a server without a page, and reports whether
 // one of them is right, or nobody waits for that any more.
 func (p *plain) tryAll(ctx context.Context, fault *FaultError) (batch model.Batch, ok bool, err error) {
-	for _, w := range p.ways {
+	for ; p.next < len(p.ways); p.next++ {
+		w := p.ways[p.next]
 		if w.fits != nil && !w.fits(fault) {
 			continue
 		}
@@ -141,6 +147,14 @@ func (p *plain) tryAll(ctx context.Context, fault *FaultError) (batch model.Batc
 			p.as = w.Source
 			return batch, true, nil
 		}
+		if ctx.Err() != nil {
+			if p.slow { // twice: this one never answers
+				p.next++
+			}
+			p.slow = !p.slow
+			return model.Batch{}, true, err
+		}
+		p.slow = false
 	}
 	if p.isPrometheus(ctx) {
 		batch, err = p.asFleet(ctx)
