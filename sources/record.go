@@ -102,19 +102,21 @@ func (r *recordReader) object(field func(name []byte)) bool {
 }
 
 // within reads the JSON text that the string next holds, or the value next itself:
-// some versions of a gateway write the one, some the other.
-func (r *recordReader) within(read func()) {
+// some versions of a gateway write the one, some the other. It reports whether that was
+// JSON.
+func (r *recordReader) within(read func()) (whole bool) {
 	if r.t != &r.outer || r.t.peek() != '"' {
 		read()
-		return
+		return true
 	}
-	text := r.outer.text()
-	r.inner.reset(text)
+	r.inner.reset(r.outer.text())
 	r.t = &r.inner
 	read()
+	whole = r.inner.ends()
 	r.t = &r.outer
 	clear(r.outer.scratch) // its fields that are not read may hold anything
 	clear(r.inner.scratch)
+	return whole
 }
 
 // text is a string that comes next, nil for anything else.

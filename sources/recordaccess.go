@@ -125,7 +125,10 @@ func (r *recordReader) higress() string {
 			r.accessField(&a, name)
 			return
 		}
-		r.within(func() { r.object(func(name []byte) { r.higressField(&a, name) }) })
+		whole := r.within(func() { r.object(func(name []byte) { r.higressField(&a, name) }) })
+		if a.gen && !whole {
+			r.why = "its ai_log is not JSON"
+		}
 	})
 	switch {
 	case !a.gen:

@@ -68,6 +68,7 @@ func TestLinesOfOtherFormats(t *testing.T) {
 			"a shop m c|00.000 00.300 01.500|completed  200|0 0 1"},
 		{"higress in an object", `{"ai_log":{"model":"m","input_token":"5"},"start_time":"2026-08-01T12:00:00Z","request_id":"a","duration":"100","response_code":"502"}`, "a  m |00.000 - 00.100|failed upstream_5xx 502|5 0 0"},
 		{"higress without a model", `{"ai_log":"-","start_time":"2026-08-01T12:00:00Z"}`, "passed: lines of other traffic"},
+		{"higress cut", `{"ai_log":"{\"model\":\"m\",\"question\":\"` + canary + `","start_time":"2026-08-01T12:00:00Z","request_id":"a"}`, "skipped: its ai_log is not JSON"},
 		{"higress without a time", `{"ai_log":"{\"model\":\"m\"}"}`, "skipped: it has no time: put start_time into the access log's format"},
 
 		{"none of these", `{"level":"info","msg":"` + canary + `"}`, "skipped: its version (v) is not 1"},

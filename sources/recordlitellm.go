@@ -18,7 +18,7 @@ var litellmLog = logFormat{
 	software: "litellm",
 	needs:    "LiteLLM with a database, and an admin's key",
 	cannot:   "LiteLLM writes neither when a request waits nor why its answer ended: the queue and answers cut at their limit stay unknown",
-	paths:    []string{"/spend/logs/v2", "/spend/logs/ui", "/spend/logs"},
+	paths:    []string{"/spend/logs/v2", "/spend/logs/ui", litellmDays},
 	perPage:  100, // the most it gives
 	query:    litellmQuery,
 	row:      (*recordReader).litellm,
@@ -28,8 +28,11 @@ var litellmLog = logFormat{
 	windowed: true,
 }
 
+// litellmDays has no pages: it gives the rows of whole days.
+const litellmDays = "/spend/logs"
+
 func litellmQuery(path string, w window, page, size int) url.Values {
-	if strings.HasSuffix(path, "/spend/logs") {
+	if path == litellmDays {
 		// Without dates it answers with the whole table.
 		return url.Values{
 			"start_date": {w.from.Time().Format("2006-01-02")}, "end_date": {w.to.Time().Format("2006-01-02")}, "summarize": {"false"},

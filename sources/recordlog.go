@@ -62,7 +62,8 @@ const (
 	reach = 15 * time.Minute
 	// maxPages bounds the pages of one look.
 	maxPages = 20
-	// maxRows bounds what is let through of one page, a few KB a row.
+	// maxRows bounds what is let through of one page, some KB a row. A list of whole
+	// days may have as much as any document.
 	maxRows = 4 << 20
 	// askDropped is the time between two questions for what the gateway lost.
 	askDropped = time.Minute
@@ -151,7 +152,7 @@ func (s *recordLog) pause() time.Duration {
 }
 
 // bare reports whether the log has no pages.
-func (s *recordLog) bare() bool { return s.how.windowed && s.paths[0] == "/spend/logs" }
+func (s *recordLog) bare() bool { return len(s.paths) > 0 && s.paths[0] == litellmDays }
 
 func (s *recordLog) look(ctx context.Context) error {
 	if !s.begun {

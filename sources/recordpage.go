@@ -65,8 +65,12 @@ func (s *recordLog) get(ctx context.Context, path string, query url.Values, take
 // read reads a document as it comes in. Of its text only the named fields are held,
 // and those until they are read.
 func (s *recordLog) read(body io.Reader, take takeRow) (logPage, error) {
-	s.sieve.reset(s.wanted, maxRows)
-	defer s.sieve.reset(nil, 0)
+	most := maxRows
+	if s.bare() {
+		most = maxHeld
+	}
+	s.sieve.reset(s.wanted, most)
+	defer s.sieve.forget()
 	for size := 0; ; {
 		n, err := body.Read(s.buf)
 		s.sieve.take(s.buf[:n])
@@ -79,7 +83,7 @@ func (s *recordLog) read(body io.Reader, take takeRow) (logPage, error) {
 		case size > s.limit:
 			return logPage{}, oversized(s.limit)
 		case s.sieve.over:
-			return logPage{}, &FaultError{model.Oversized, fmt.Sprintf("the rows of a page hold more than %d bytes besides their texts", maxRows)}
+			return logPage{}, &FaultError{model.Oversized, fmt.Sprintf("the rows of a page hold more than %d bytes besides their texts", most)}
 		}
 	}
 }

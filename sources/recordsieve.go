@@ -78,6 +78,14 @@ func (s *sieve) reset(root *wanted, most int) {
 	*s = sieve{root: root, most: most, out: s.out[:0], stack: s.stack[:0], key: s.key[:0], node: root}
 }
 
+// forget wipes what was let through, and lets go of storage that is too large to keep.
+func (s *sieve) forget() {
+	s.reset(nil, 0)
+	if cap(s.out) > maxPooled {
+		s.out = nil
+	}
+}
+
 // whole reports whether one JSON text came, and nothing after it.
 func (s *sieve) whole() bool { return s.at == atEnd || s.at == inWord && len(s.stack) == 0 }
 
