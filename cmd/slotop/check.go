@@ -43,6 +43,7 @@ func (a *app) checkCommand() *cobra.Command {
 		RunE: a.action(cobra.ArbitraryArgs, a.check),
 	}
 	a.pollFlags(c)
+	a.pastFlags(c)
 	a.promiseFlag(c)
 	f := c.Flags()
 	f.Lookup("window").Usage = "span of the verdict, up to the end (default: all of --for)"

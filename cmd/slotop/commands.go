@@ -38,6 +38,8 @@ type flags struct {
 	file    string
 	list    bool
 	limit   int64
+	from    time.Time
+	until   time.Time
 	speed   float64
 
 	only        []string // globs of workflows
@@ -152,6 +154,7 @@ func (a *app) snapshotCommand() *cobra.Command {
 	a.pollFlags(c)
 	a.promiseFlag(c)
 	a.sendFlag(c)
+	a.pastFlags(c)
 	c.Flags().Var(span(&a.flags.forTime, time.Millisecond, maxFor), "for", "how long to poll; saved pages and demo: how far to play")
 	c.Flags().StringVarP(&a.flags.output, "output", "o", "text", "text or json")
 	c.Flags().BoolVar(&a.flags.frames, "frames", false, "print every frame, not only the last")
@@ -169,6 +172,7 @@ func (a *app) recordCommand() *cobra.Command {
 	}
 	a.pollFlags(c)
 	a.promiseFlag(c)
+	a.pastFlags(c)
 	c.Flags().StringVarP(&a.flags.file, "output", "o", "", "the tape to write; it must not exist")
 	c.Flags().Var(span(&a.flags.forTime, time.Millisecond, maxFor), "for", "how long to record (default: until interrupted)")
 	c.Flags().Var(size(&a.flags.limit), "limit", "largest size in bytes (default 1 GiB)")
@@ -177,13 +181,16 @@ func (a *app) recordCommand() *cobra.Command {
 
 func (a *app) replayCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use:     "replay FILE",
-		Short:   "The screen over a tape: pause, step, seek, speed",
-		Example: "  slotop replay incident.tape\n  slotop replay --speed 8 incident.tape",
-		RunE:    a.action(cobra.ExactArgs(1), a.replay),
+		Use:   "replay FILE|prom+http://SERVER",
+		Short: "The screen over a tape, or a server's past: pause, step, seek, speed",
+		Example: "  slotop replay incident.tape\n  slotop replay --speed 8 incident.tape\n" +
+			"  slotop replay prom+http://prometheus:9090 --from 03:00 --to 03:40",
+		RunE: a.action(cobra.ExactArgs(1), a.replay),
 	}
 	a.promiseFlag(c)
 	a.screenFlags(c)
+	a.pastFlags(c)
+	c.Flags().Var(span(&a.flags.every, minEvery, maxEvery), "every", "time between two points of a server's past (default: as it suits)")
 	c.Flags().Var(span(&a.flags.window, fleet.MinWindow, fleet.MaxWindow), "window", "span of every rate and percentile (default: as recorded)")
 	c.Flags().Var(factor(&a.flags.speed, minSpeed, maxSpeed), "speed", "times real time, 0.1 to 1000")
 	return c
@@ -254,6 +261,7 @@ type settings struct {
 	ascii   bool
 	mouse   bool
 	policy  model.Policy
+	after   time.Duration // of the past that was folded before the run
 }
 
 func (a *app) settings() (settings, error) {

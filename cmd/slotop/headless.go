@@ -124,6 +124,7 @@ func (a *app) snapshotTargets(ctx context.Context, args []string, each func(*mod
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var printed error
+	s.after = c.recall(ctx, opened, recalled)
 	err = a.poll(ctx, s, opened, snapshotPatience, func(in model.Input) {
 		c.take(in)
 		if !in.IsTick() || printed != nil {
@@ -156,7 +157,7 @@ func (a *app) poll(ctx context.Context, s settings, opened []sources.Opened, mos
 		ctx, done = context.WithTimeout(ctx, most)
 		defer done()
 	}
-	return sources.Run(ctx, opened, sources.RunOptions{Every: every, Timeout: s.timeout, Seed: seed()}, emit)
+	return sources.Run(ctx, opened, sources.RunOptions{Every: every, Timeout: s.timeout, Seed: seed(), After: s.after}, emit)
 }
 
 // snapshotTape folds a tape to its end.

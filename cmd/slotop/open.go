@@ -47,7 +47,18 @@ func (a *app) openTargets(ctx context.Context, args []string) (settings, []sourc
 		return s, nil, err
 	}
 	s.opt.Follow = a.follow
-	if len(args) > 0 {
+	from, to, past, err := a.flags.span(time.Now())
+	switch {
+	case err != nil:
+		return s, nil, err
+	case past && len(args) > 0:
+		specs := make([]sources.Spec, len(args))
+		for i, arg := range args {
+			specs[i] = sources.Spec{Address: arg, Options: s.opt}
+		}
+		opened, err := openPast(ctx, specs, from, to, s.every)
+		return s, opened, err
+	case len(args) > 0:
 		opened, err := sources.Resolve(ctx, args, s.opt)
 		var tape *sources.TapeError
 		if errors.As(err, &tape) {
@@ -66,6 +77,10 @@ func (a *app) openTargets(ctx context.Context, args []string) (settings, []sourc
 			specs[i].Options.HTTP = t.HTTP
 		}
 		specs[i].Options.WorkflowLabel = t.WorkflowLabel
+	}
+	if past {
+		opened, err := openPast(ctx, specs, from, to, s.every)
+		return s, opened, err
 	}
 	opened, err := sources.Open(ctx, specs)
 	return s, opened, s.file.placed(ctx, specs, err)
@@ -102,7 +117,9 @@ func plays(opened []sources.Opened) bool {
 const savedEvery = 10 * time.Second
 
 func (s settings) interval(opened []sources.Opened) time.Duration {
-	switch {
+	switch pace := paceOf(opened); {
+	case pace > 0 && plays(opened):
+		return pace
 	case s.every > 0:
 		return s.every
 	case slices.ContainsFunc(opened, func(o sources.Opened) bool { return o.Saved && !dated(o) }):

@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
 
 	"golang.org/x/term"
@@ -98,6 +99,9 @@ func (a *app) watchSaved(ctx context.Context, s settings, opened []sources.Opene
 func (a *app) replay(ctx context.Context, args []string) error {
 	if err := a.needTerminal(); err != nil {
 		return err
+	}
+	if !a.flags.from.IsZero() || !a.flags.until.IsZero() || strings.HasPrefix(args[0], "prom+") {
+		return a.replayPast(ctx, args)
 	}
 	s, err := a.settings()
 	if err != nil {
