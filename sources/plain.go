@@ -22,13 +22,14 @@ type plain struct {
 	ways  []way
 	prom  *asked // the answer by which a Prometheus-compatible server is known; nil where a page is meant
 	open  func() (Source, error)
-	fleet Source // such a server, once one was found
-	kind  string // what the last look showed even where it then could not be read
-	as    Source // what it is read as; nil before a look that found something
-	next  int    // way to try: a look goes on where time ran out
-	slow  bool   // it ran out there before
-	tried bool   // every way was tried in vain: only the page is asked for again
-	known string // what is known of a server of which nothing can be read
+	fleet Source        // such a server, once one was found
+	time  time.Duration // as the schedule has it
+	kind  string        // what the last look showed even where it then could not be read
+	as    Source        // what it is read as; nil before a look that found something
+	next  int           // way to try: a look goes on where time ran out
+	slow  bool          // it ran out there before
+	tried bool          // every way was tried in vain: only the page is asked for again
+	known string        // what is known of a server of which nothing can be read
 
 	good    int // polls since the look
 	self    identity
@@ -203,9 +204,12 @@ func isBuildInfo(body []byte) bool {
 // when it comes back.
 func (p *plain) asFleet(ctx context.Context) (batch model.Batch, err error) {
 	if p.fleet == nil {
-		if p.fleet, err = p.open(); err != nil {
+		fleet, err := p.open()
+		if err != nil {
 			return batch, err
 		}
+		p.fleet = fleet
+		p.Advance(p.time)
 	}
 	p.as, p.kind = p.fleet, model.PrometheusTarget
 	return p.fleet.Poll(ctx)
@@ -291,8 +295,9 @@ func (p *plain) Close() error {
 	return err
 }
 
-// Advance tells a Prometheus-compatible server's source the time, where it asks.
+// Advance tells the time to the source of a Prometheus-compatible server.
 func (p *plain) Advance(to time.Duration) {
+	p.time = to
 	if a, ok := p.fleet.(Advancer); ok {
 		a.Advance(to)
 	}
