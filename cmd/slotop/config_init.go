@@ -43,7 +43,7 @@ func (a *app) initConfig(ctx context.Context, args []string) error {
 	}
 	b := beginning{}
 	if len(args) == 0 {
-		d, err := a.discover(ctx, s.opt)
+		d, err := a.discover(ctx, s.opt, usualWaits)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}

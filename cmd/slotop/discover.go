@@ -16,12 +16,12 @@ import (
 	"slotop/sources/discover"
 )
 
-// Whoever starts slotop without a target waits so long at most, and for one place
-// no longer than an engine under full load takes for a page.
-const (
-	discoverPatience = 1800 * time.Millisecond
-	placePatience    = 1200 * time.Millisecond
-)
+// waits are how long discovery takes at most, and for one place.
+type waits struct{ all, place time.Duration }
+
+// usualWaits: whoever starts slotop without a target has two seconds, and an engine
+// under full load has answered within one.
+var usualWaits = waits{all: 1800 * time.Millisecond, place: 1200 * time.Millisecond}
 
 // discovered is what was found on this host.
 type discovered struct {
@@ -32,9 +32,9 @@ type discovered struct {
 
 // discover looks at this host: which sockets listen, and what they are. Nobody is
 // sent a key. It fails where nothing was found to watch.
-func (a *app) discover(ctx context.Context, opt sources.Options) (discovered, error) {
+func (a *app) discover(ctx context.Context, opt sources.Options, w waits) (discovered, error) {
 	begin := time.Now()
-	ctx, cancel := context.WithTimeout(ctx, discoverPatience)
+	ctx, cancel := context.WithTimeout(ctx, w.all)
 	defer cancel()
 	opt.HTTP = nil
 	var d discovered
@@ -43,7 +43,7 @@ func (a *app) discover(ctx context.Context, opt sources.Options) (discovered, er
 		d.blind, candidates = err, discover.Guess()
 	}
 	d.all = discover.Find(ctx, candidates, func(ctx context.Context, address string) (discover.Answer, error) {
-		ctx, cancel := context.WithTimeout(ctx, placePatience)
+		ctx, cancel := context.WithTimeout(ctx, w.place)
 		defer cancel()
 		f, err := sources.Look(ctx, address, opt)
 		return discover.Answer{Kind: f.Kind, Engine: f.Engine, Version: f.Version, Models: f.Models, Note: f.Note, Fault: f.Fault}, err
@@ -100,7 +100,7 @@ func (d *discovered) specs(opt sources.Options) []sources.Spec {
 // openFound finds what there is on this host and opens it. What was found is said
 // before the screen, or beside the output.
 func (a *app) openFound(ctx context.Context, opt sources.Options) ([]sources.Opened, error) {
-	d, err := a.discover(ctx, opt)
+	d, err := a.discover(ctx, opt, usualWaits)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"slotop/model"
-	"slotop/sources"
 )
 
 // discoverAt discovers a host with one socket, which a program of the given name
@@ -27,7 +27,7 @@ func discoverAt(t *testing.T, address, program string) discovered {
 	h.ports = []string{fmt.Sprintf("%04X", n)}
 	h.claim(h.table(), program, "--port", port)
 	t.Setenv("HOST_PROC", h.proc)
-	d, _ := (&app{}).discover(t.Context(), sources.Options{})
+	d, _ := (&app{}).discover(t.Context(), testOptions(t), waits{all: soon(8 * time.Second), place: soon(6 * time.Second)})
 	return d
 }
 
