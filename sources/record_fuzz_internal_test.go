@@ -55,8 +55,12 @@ func FuzzRecords(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
+		text = withPrompts(text)
 		for name, read := range reads() {
 			m, why, ok := read(text)
+			if ok && strings.Contains(fmt.Sprintf("%+v %s", m, why), canary) {
+				t.Errorf("%s: a prompt came through: %+v %s", name, m, why)
+			}
 			if !ok || why != "" || m.of != ofRequest {
 				continue
 			}
@@ -67,6 +71,25 @@ func FuzzRecords(f *testing.F) {
 			}
 		}
 	})
+}
+
+// withPrompts puts a prompt into an object under each of the names that prompts have.
+func withPrompts(text []byte) []byte {
+	text = bytes.ReplaceAll(text, []byte(canary), nil)
+	object := bytes.TrimSpace(text)
+	if len(object) < 2 || object[0] != '{' {
+		return text
+	}
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for _, name := range []string{"messages", "proxy_server_request", "content_summary", "input_history", "output_message", "raw_request", "payload", "question", "answer"} {
+		fmt.Fprintf(&b, `"%[1]s":[{"content":"%[2]s","x":{"%[1]s":"%[2]s"}}],"%[1]s":"%[2]s",`, name, canary)
+	}
+	if object[1] == '}' {
+		b.WriteString(`"n":0`)
+	}
+	b.Write(object[1:])
+	return b.Bytes()
 }
 
 func checkRecord(t *testing.T, name string, r *model.Request) {
