@@ -2,6 +2,7 @@ package sources
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -95,5 +96,70 @@ func TestLookAtAGivenPath(t *testing.T) {
 		if got := strings.Join(asked, " "); got != want+" "+first {
 			t.Errorf("%s: asked %s, want %s and then %s", path, got, want, first)
 		}
+	}
+}
+
+// clocked is a source that knows what time it is.
+type clocked struct {
+	to     time.Duration
+	closed bool
+}
+
+func (c *clocked) Advance(to time.Duration) { c.to = to }
+
+func (c *clocked) Poll(context.Context) (model.Batch, error) {
+	return model.Batch{About: &model.About{Kind: model.PrometheusTarget}}, nil
+}
+
+func (c *clocked) Close() error {
+	c.closed = true
+	return nil
+}
+
+// A Prometheus-compatible server that is found late is told what time it is, and is
+// the same one when it comes back. One that cannot be opened is none.
+func TestLookFindsAFleet(t *testing.T) {
+	there := true
+	opened, err := openEngine(t.Context(), Spec{Address: "h:1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := opened[0].Source.(*plain)
+	p.page.client.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
+		code, body := http.StatusNotFound, "no"
+		switch {
+		case !there:
+			return nil, io.EOF
+		case r.URL.Path == "/api/v1/status/buildinfo":
+			code, body = http.StatusOK, `{"status":"success","data":{"version":""}}`
+		}
+		return &http.Response{StatusCode: code, Body: io.NopCloser(strings.NewReader(body)), Request: r, Header: http.Header{}}, nil
+	})
+	fleet := &clocked{}
+	opens := 0
+	p.open = func() (Source, error) {
+		if opens++; opens == 1 {
+			return (*prometheus)(nil), errors.New("it cannot be opened")
+		}
+		return fleet, nil
+	}
+	for i, want := range []time.Duration{0, time.Hour, 2 * time.Hour} {
+		p.Advance(time.Duration(i) * time.Hour)
+		b, err := p.Poll(t.Context())
+		if (err == nil) != (i > 0) || fleet.to != want || i > 0 && b.About.Kind != model.PrometheusTarget {
+			t.Fatalf("poll %d: %+v, %v, at %v", i, b.About, err, fleet.to)
+		}
+	}
+	p.lost(io.EOF)
+	there = false
+	if _, err := p.Poll(t.Context()); err == nil {
+		t.Error("nobody is there")
+	}
+	there = true
+	if _, err := p.Poll(t.Context()); err != nil || opens != 2 {
+		t.Errorf("opened %d times, %v", opens, err)
+	}
+	if err := p.Close(); err != nil || !fleet.closed {
+		t.Error(err)
 	}
 }
