@@ -285,3 +285,22 @@ func TestSeriesThatStandTwice(t *testing.T) {
 		t.Error("what is known already is told anew")
 	}
 }
+
+// The label that names workflows is chosen target by target.
+func TestWorkflowLabelOfATarget(t *testing.T) {
+	const row = `litellm_requests_metric_total{model="m",api_key_alias="k",team="t"} 3` + "\n"
+	for label, want := range map[string]string{"": "k", "team": "t", "nobody|team": "t", "nobody": ""} {
+		b, err := pollOne(t, serve(t, reply(row)).URL, sources.Options{WorkflowLabel: label, Keep: []string{"zone"}})
+		if err != nil || b.About.Kind != model.GatewayTarget {
+			t.Fatalf("%v, %+v", err, b.About)
+		}
+		for _, s := range b.Samples {
+			if got := s.Labels.Get(model.LabelWorkflow); got != want {
+				t.Errorf("%q: workflow %q, want %q", label, got, want)
+			}
+		}
+		if len(b.Samples) == 0 {
+			t.Errorf("%q: nothing is read", label)
+		}
+	}
+}
