@@ -174,7 +174,7 @@ func TestDriverThatDoesNotStart(t *testing.T) {
 		}
 	}
 	b := newGPUBench(t, "count 0")
-	if f := b.fault(0); f.Kind != model.UnsupportedPage || !strings.Contains(f.Detail, "finds no GPU") {
+	if f := b.fault(0); f.Kind != model.NotFound || !strings.Contains(f.Detail, "finds no GPU") {
 		t.Errorf("no GPU: %v", f)
 	}
 }
@@ -353,7 +353,7 @@ func TestTenThousandRounds(t *testing.T) {
 	if got := openFiles(t); got > files+2 {
 		t.Errorf("%d descriptors, %d before", got, files)
 	}
-	if got := runtime.NumGoroutine(); got > goroutines {
+	if got := runtime.NumGoroutine(); got > goroutines+2 { // the last round's may be about to end
 		t.Errorf("%d goroutines, %d before", got, goroutines)
 	}
 	if got := liveHeap(); got > heap+1<<20 {

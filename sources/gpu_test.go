@@ -115,7 +115,7 @@ func asGolden(t *testing.T, name, got string) {
 
 const (
 	h100Memory = " total=85899345920 used=73014444032 reserved=1073741824"
-	h100Rest   = " power=94000 limit=700000 energy=600000 sm=1980 mem=2619 smmax=1980 memmax=2619 temp=34 tempv=59 reasons=36 ecc=28"
+	h100Rest   = " power=94000 limit=700000 energy=600000 sm=1980 mem=2619 smmax=1980 memmax=2619 width=5120 temp=34 tempv=59 reasons=36 ecc=28"
 	h100Fields = " f186=631950 f83=600001 f82=u54"
 	h100GPM    = " gpm=1 g2=97 g3=72.75 g5=48.5 g10=58 g20=10 g21=20 g60=30 g61=100.5"
 )
@@ -131,7 +131,7 @@ func TestGPUsKeepTheContract(t *testing.T) {
 	sourcetest.Run(t, sourcetest.Case{
 		Open: func(tb testing.TB) sources.Source { return newGPUBench(tb, world).source },
 		Bad:  func(tb testing.TB) sources.Source { return resolve(tb, "nvml:/no/such/library.so")[0].Source },
-		Word: model.UnsupportedPage,
+		Word: model.NotFound,
 		Silent: func(tb testing.TB) sources.Source {
 			b := newGPUBench(tb, world+"hang nvmlDeviceGetTemperatureV")
 			tb.Cleanup(b.lib.Release)

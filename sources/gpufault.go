@@ -69,12 +69,12 @@ func noAnswer(r nvml.Return) *FaultError {
 }
 
 // noGPUs is the fault of a driver that runs and has no GPU.
-var noGPUs = &FaultError{model.UnsupportedPage, "the NVIDIA driver runs and finds no GPU: see lspci and dmesg; in a container, give it the GPUs (--gpus all)"}
+var noGPUs = &FaultError{model.NotFound, "the NVIDIA driver runs and finds no GPU: see lspci and dmesg; in a container, give it the GPUs (--gpus all)"}
 
 // noLibrary says why the library could not be loaded.
 func noLibrary(err error) *FaultError {
 	if errors.Is(err, nvml.ErrUnbound) {
 		return &FaultError{model.UnsupportedPage, "this build of slotop cannot load the NVIDIA driver's library: use nvml:smi, or a build with NVML"}
 	}
-	return &FaultError{model.UnsupportedPage, excerpt(err.Error())}
+	return &FaultError{model.NotFound, excerpt(err.Error())}
 }

@@ -103,7 +103,7 @@ func (s *smi) read(at time.Duration) (gpuRound, error) {
 // rows waits for the newest table, and begins to read tables where none are read.
 func (s *smi) rows() ([]smiRow, *FaultError) {
 	if s.path == "" {
-		return nil, &FaultError{model.UnsupportedPage, "there is no nvidia-smi in PATH: install the NVIDIA driver"}
+		return nil, &FaultError{model.NotFound, "there is no nvidia-smi in PATH: install the NVIDIA driver"}
 	}
 	for {
 		if s.run == nil {

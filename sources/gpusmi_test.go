@@ -113,7 +113,7 @@ func TestTheToolKeepsTheContract(t *testing.T) {
 	sourcetest.Run(t, sourcetest.Case{
 		Open:   func(tb testing.TB) sources.Source { return opened(tb, once) },
 		Bad:    func(tb testing.TB) sources.Source { return opened(tb, "echo No devices were found; exit 6") },
-		Word:   model.UnsupportedPage,
+		Word:   model.NotFound,
 		Silent: func(tb testing.TB) sources.Source { return opened(tb, "exec sleep 1000") },
 	})
 }

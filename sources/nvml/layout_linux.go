@@ -81,6 +81,7 @@ var numbers = [numNumbers]struct {
 	ECCUncorrected: {names: []string{"nvmlDeviceGetTotalEccErrors"}, before: []uintptr{eccUncorrected, eccVolatile}, wide: true},
 	MigMode:        {names: []string{"nvmlDeviceGetMigMode"}, second: true},
 	MigSlots:       {names: []string{"nvmlDeviceGetMaxMigDeviceCount"}},
+	BusWidth:       {names: []string{"nvmlDeviceGetMemoryBusWidth"}},
 	GPUInstance:    {names: []string{"nvmlDeviceGetGpuInstanceId"}},
 }
 

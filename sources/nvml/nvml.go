@@ -88,6 +88,7 @@ const (
 	ECCUncorrected               // since the driver was loaded
 	MigMode                      // 1 where the GPU is divided
 	MigSlots                     // how many instances it may have at most
+	BusWidth                     // bits, of the memory
 	GPUInstance                  // number of the GPU instance that a MIG instance is part of
 	numNumbers
 )

@@ -484,6 +484,7 @@ ret nvmlDeviceGetMigDeviceHandleByIndex(handle h, unsigned slot, handle *to) {
 	return NOT_FOUND;
 }
 
+ret nvmlDeviceGetMemoryBusWidth(handle h, unsigned *v) { ENTER("nvmlDeviceGetMemoryBusWidth"); return word(h, "width", v); }
 ret nvmlDeviceGetGpuInstanceId(handle h, unsigned *v) { ENTER("nvmlDeviceGetGpuInstanceId"); return word(h, "instance", v); }
 
 #ifndef NO_FIELDS
