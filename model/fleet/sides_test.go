@@ -107,3 +107,25 @@ func TestLevelsOfANewReplica(t *testing.T) {
 	f := b.round(gauge(model.Running, 3), counter(model.OutputTokens, 2))
 	near(t, "running", workflowNamed(t, f, "chat").Requests.Running, 8)
 }
+
+// A gateway that holds requests back is at work, whether or not one of them runs.
+func TestQueueAtTheGatewayIsWork(t *testing.T) {
+	for _, s := range []model.Signal{model.AtGateway, model.Preparing, model.AtModel, model.IsStreaming} {
+		b := newBench(t, 5*time.Second, "a")
+		var f *model.Frame
+		for range 5 {
+			f = b.round(gauge(s, 63), counter(model.Finished, 10))
+		}
+		if got := f.Targets[0].State; got == model.Idle {
+			t.Errorf("%s 63: the gateway is %s", s, got)
+		}
+	}
+	b := newBench(t, 5*time.Second, "a")
+	var f *model.Frame
+	for range 5 {
+		f = b.round(gauge(model.AtGateway, 0), counter(model.Finished, 10))
+	}
+	if got := f.Targets[0].State; got != model.Idle {
+		t.Errorf("nothing queued, nothing done: %s, want idle", got)
+	}
+}

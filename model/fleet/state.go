@@ -92,15 +92,22 @@ func (t *target) patience() time.Duration {
 // neverMoved: nothing happened since the first page.
 func (t *target) neverMoved() bool { return t.still == t.good-1 }
 
-// inFlight is what runs plus what waits, as of the last page.
+// inFlight is what runs plus what waits, as of the last page. What a gateway holds
+// back counts too: a router with a queue and nothing running is not idle. Its phases
+// may repeat what it says runs, so the sum only tells whether there is anything.
 func (t *target) inFlight() (n float64, known bool) {
 	for _, sl := range t.cols.slots {
-		s := sl.key.signal
-		if (s == model.Running || s == model.Waiting) && sl.seen == t.good && sl.level >= 0 {
+		if inFlightLevel[sl.key.signal] && sl.seen == t.good && sl.level >= 0 {
 			n, known = n+sl.level, true
 		}
 	}
 	return n, known
+}
+
+// inFlightLevel are the levels that count requests on their way.
+var inFlightLevel = map[model.Signal]bool{
+	model.Running: true, model.Waiting: true,
+	model.AtGateway: true, model.Preparing: true, model.AtModel: true, model.IsStreaming: true,
 }
 
 func (t *target) busy() bool  { n, ok := t.inFlight(); return ok && n > 0 }
