@@ -51,7 +51,7 @@ func (a *app) discover(ctx context.Context, opt sources.Options, w waits) (disco
 	d.took = time.Since(begin)
 	if len(d.watched()) == 0 {
 		return d, usageError(fmt.Errorf("no target: looked at %s and found nothing to watch: name one, such as slotop localhost:8000, "+
-			"list some in the configuration, or run slotop demo", d.looked()))
+			"list some in the configuration, or run slotop demo", d.looked(d.noGPUs())))
 	}
 	return d, nil
 }
@@ -116,7 +116,7 @@ func (a *app) openFound(ctx context.Context, opt sources.Options) ([]sources.Ope
 
 // lines say what was looked at and what came of it, nothing where that is nothing.
 func (d *discovered) lines() []string {
-	out := []string{"looked at " + d.looked()}
+	out := []string{"looked at " + d.looked("")}
 	width := 0
 	rows := d.rows()
 	for _, r := range rows {
@@ -128,17 +128,28 @@ func (d *discovered) lines() []string {
 	if s := d.skipped(); s != "" {
 		out = append(out, "  not asked: "+s)
 	}
-	if n := d.strangers(); n > 0 {
-		out = append(out, "  "+count(n, "other")+" answered with nothing that slotop reads")
+	if ports := d.strangers(); len(ports) > 0 {
+		out = append(out, fmt.Sprintf("  nothing that slotop reads: %s (%s)", count(len(ports), "socket"), listed(ports)))
 	}
 	if len(out) == 1 {
 		return nil
 	}
+	if s := d.noGPUs(); s != "" {
+		out = append(out, "  "+s)
+	}
 	return out
 }
 
-// looked counts.
-func (d *discovered) looked() string {
+// noGPUs says why this host's GPUs are not watched, "" where they are.
+func (d *discovered) noGPUs() string {
+	if f := &d.all[0]; f.Fault != nil && !f.Open {
+		return "no GPUs: " + f.Fault.Detail
+	}
+	return ""
+}
+
+// looked counts what was looked at; besides is said behind that.
+func (d *discovered) looked(besides string) string {
 	sockets, asked := 0, 0
 	for i := range d.all {
 		f := &d.all[i]
@@ -150,15 +161,14 @@ func (d *discovered) looked() string {
 			asked++
 		}
 	}
-	gpus := ""
-	if f := d.all[0].Fault; f != nil {
-		gpus = "; no GPUs: " + f.Detail
+	said := []string{unit.Duration(d.took.Seconds())}
+	if besides != "" {
+		said = append(said, besides)
 	}
-	took := unit.Duration(d.took.Seconds())
 	if d.blind != nil {
-		return fmt.Sprintf("the %d usual ports of this host (the system does not tell which sockets listen; %s%s)", asked, took, gpus)
+		return fmt.Sprintf("the %d usual ports of this host (the system does not tell which sockets listen; %s)", asked, strings.Join(said, "; "))
 	}
-	return fmt.Sprintf("this host (%s, %d asked, %s%s)", count(sockets, "listening socket"), asked, took, gpus)
+	return fmt.Sprintf("this host (%s, %d asked, %s)", count(sockets, "listening socket"), asked, strings.Join(said, "; "))
 }
 
 type foundRow struct{ place, what string }
@@ -238,15 +248,15 @@ func (d *discovered) skipped() string {
 	return strings.Join(reasons, ", ")
 }
 
-// strangers counts the places that were asked and are nothing.
-func (d *discovered) strangers() int {
-	n := 0
+// strangers are the ports that were asked and are nothing.
+func (d *discovered) strangers() []string {
+	var ports []string
 	for i := range d.all {
 		f := &d.all[i]
 		quiet := f.Fault != nil && f.Fault.Kind == model.Refused // nothing listens there
 		if f.Skip == "" && !f.Open && f.Kind == "" && !f.Refused() && !quiet && f.Address != discover.NVML {
-			n++
+			ports = append(ports, strconv.Itoa(f.Port))
 		}
 	}
-	return n
+	return ports
 }

@@ -410,7 +410,7 @@ func TestDiscoverBlind(t *testing.T) {
 	text := strings.Join(d.lines(), "\n")
 	says(t, "what was found", text, "usual ports of this host (the system does not tell which sockets listen")
 	says(t, "what was found", text, "localhost:11434  engine, ollama")
-	if len(d.watched()) != 1 || strings.Count(text, "\n") != 1 {
+	if len(d.watched()) != 1 || strings.Count(text, "\n") != 2 {
 		t.Error(text)
 	}
 }

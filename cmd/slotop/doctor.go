@@ -228,52 +228,6 @@ func (t *tells) figures(c *report.TargetCheckup, all []figure) {
 	}
 }
 
-// device says what can be read of a GPU.
-func (t *tells) device(d *model.DeviceView) report.DeviceCheckup {
-	c := report.DeviceCheckup{UUID: d.UUID, Name: d.Name, State: d.State, Detail: d.Detail, Shows: []string{}, Lacks: []report.Lack{}}
-	for m := range model.NumDeviceMetrics {
-		v := d.Values[m]
-		if v.Status == model.Measured {
-			c.Shows = append(c.Shows, wordOf(m))
-			continue
-		}
-		do := remedy(v.Status)
-		if v.Status == model.NotExported {
-			advice, _ := t.dialects.Advice(t.about, m.String())
-			if do = advice.Enable; do == "" && !missed[m] {
-				continue
-			}
-		}
-		c.Lacks = append(c.Lacks, report.Lack{What: wordOf(m), Why: v.Status.String(), Metrics: []string{}, Do: model.Text(do)})
-	}
-	return c
-}
-
-// wordOf is a metric's word in a list: without a comma.
-func wordOf(m model.DeviceMetric) string {
-	word, more, found := strings.Cut(m.Title(), ", ")
-	if found {
-		word += " (" + more + ")"
-	}
-	return word
-}
-
-// missed are the metrics of a device that are worth a line where nothing exports
-// them: the roofline and the health of a GPU rest on them.
-var missed = map[model.DeviceMetric]bool{
-	model.Busy: true, model.SMActive: true, model.TensorActive: true, model.DRAMActive: true,
-	model.MemUsed: true, model.MemTotal: true, model.Power: true, model.SMClock: true, model.Temperature: true,
-}
-
-// remedy is what to do for a reading that the source refuses, "" where nothing is
-// known to help.
-func remedy(s model.Status) string {
-	if s == model.NotPermitted {
-		return "run it as root, set NVreg_RestrictProfilingToAdminUsers=0 for the nvidia module, or stop the other profiler"
-	}
-	return ""
-}
-
 // promises says of each workflow what of its promise can be judged.
 func (e *examination) promises(frame *model.Frame) []report.PromiseCheckup {
 	out := []report.PromiseCheckup{}
