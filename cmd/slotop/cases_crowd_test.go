@@ -51,8 +51,13 @@ func newCrowdServer(tb testing.TB, ids int) *crowdServer {
 	return s
 }
 
-// ServeHTTP implements http.Handler.
-func (s *crowdServer) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
+// ServeHTTP implements http.Handler. It has a page and nothing else: a server that is
+// asked for its version has had no poll.
+func (s *crowdServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path != "/metrics" {
+		http.NotFound(w, r)
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	poll := int(s.polls.Add(1))
