@@ -77,6 +77,7 @@ func (ds *devices) take(at model.Instant, t *target, b *model.Batch) {
 	for _, tl := range t.tells {
 		switch {
 		case tl.poll == t.good:
+			ds.place(tl)
 		case !whole:
 			tl.missed++
 		case !tl.gone:
@@ -124,11 +125,15 @@ func (ds *devices) tell(at model.Instant, t *target, dev *model.Device) bool {
 	}
 	tl.hear(at, dev)
 	tl.poll = t.good
-	if dev.Parent != "" {
-		gpu := model.Device{UUID: dev.Parent, Host: dev.Host}
-		d.parent = ds.index[keyOf(&gpu, t)]
-	}
 	return true
+}
+
+// place finds the GPU of a slice; a target may list it behind its slices.
+func (ds *devices) place(tl *telling) {
+	if tl.said.Parent != "" {
+		gpu := model.Device{UUID: tl.said.Parent, Host: tl.said.Host}
+		tl.of.parent = ds.index[keyOf(&gpu, tl.by)]
+	}
 }
 
 // find is the device of a name, a new one in the last place where none has it.

@@ -119,8 +119,8 @@ func TestOC12BadSamples(t *testing.T) {
 	}
 	dram := counters(gpu("GPU-00000000-aaaa", 0, 0.97), model.DRAMActive, 0.81)
 	blank := without(bad(1), model.DRAMActive, model.NotSupported)
+	b.gpuRound("x", dram, blank, bad(2), gpu("GPU-00000003-aaaa", 3, 0))
 	f := b.gpuRound("x", dram, blank, bad(2), gpu("GPU-00000003-aaaa", 3, 0))
-	f = b.gpuRound("x", dram, blank, bad(2), gpu("GPU-00000003-aaaa", 3, 0))
 	s := f.DeviceSum
 	near(t, "mean busy", s.Busy, 0.485)
 	if s.Measured != 2 || s.Total != 4 || s.Present != 4 || s.Bad != 4 || f.Devices[1].BadSamples != 2 {
