@@ -114,6 +114,11 @@ func look(ctx context.Context, opened []sources.Opened, timeout time.Duration, a
 	left := len(opened)
 	take := func(in model.Input) {
 		also(in)
+		if in.Join != nil { // by a target that finds others, before its own answer
+			t := &looked{target: *in.Join}
+			seen, byID[in.Join.ID] = append(seen, t), t
+			left++
+		}
 		if in.Batch == nil {
 			return
 		}

@@ -189,7 +189,11 @@ func (e *examination) first(address string, names []string, frame *model.Frame) 
 		return row
 	}
 	what := strings.TrimSpace(string(v.Engine) + " " + string(v.Version))
-	if what == "" {
+	switch {
+	case what != "":
+	case v.Kind == model.FinderTarget:
+		what = "finds the targets to watch"
+	default:
 		what = v.Kind
 	}
 	if len(v.Models) > 0 {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -66,7 +67,7 @@ func (b *beginning) suggest(seen []*looked, names map[string]string) {
 	}
 	for _, t := range seen {
 		if t.about != nil && len(t.about.Models) == 0 && len(t.hists) > 0 && !t.carries(model.LabelWorkflow) && !t.carries(model.LabelModel) {
-			add("target", names[t.target.Name], model.Match{Target: t.target.Name})
+			add("target", cmp.Or(names[t.target.Name], t.target.Name), model.Match{Target: t.target.Name})
 		}
 	}
 }

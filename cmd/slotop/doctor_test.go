@@ -329,6 +329,31 @@ func TestDoctorRefused(t *testing.T) {
 	}
 }
 
+// TestDoctorFinds: the targets that a file lists are examined like those that are
+// named, and one that leads to none says so.
+func TestDoctorFinds(t *testing.T) {
+	t.Parallel()
+	one, two := newEngine(t), newEngine(t)
+	file := filepath.Join(t.TempDir(), "targets.json")
+	text, err := json.Marshal([]map[string][]string{{"targets": {one.address(), two.address()}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := headless(t, "doctor", "-o", "json", "file_sd:"+file).checkup(t)
+	engines := 0
+	for _, v := range c.Targets {
+		if v.Engine != nil && *v.Engine == "vllm" && v.Fault == nil {
+			engines++
+		}
+	}
+	if engines != 2 || len(c.Targets) != 3 || !c.Told {
+		t.Errorf("%+v", c.Targets)
+	}
+}
+
 // TestEverySignalIsInAFigure: whatever a server may export is part of what doctor
 // says can or cannot be shown.
 func TestEverySignalIsInAFigure(t *testing.T) {

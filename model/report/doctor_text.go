@@ -62,6 +62,8 @@ func (t *TargetCheckup) title() string {
 		return t.Name + ": " + t.Fault.Kind.Word() + ": " + t.Fault.Detail
 	case t.Exact && what == "":
 		what = "reports of single requests"
+	case what == "" && t.Kind == model.FinderTarget:
+		return t.Name + ": finds the targets to watch"
 	case what == "" && t.Kind == model.PrometheusTarget:
 		what = "a Prometheus-compatible server"
 	case what == "":
