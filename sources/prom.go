@@ -89,13 +89,16 @@ func newPromFleet(spec Spec, u *url.URL) (*promFleet, error) {
 // prometheus watches the servers that a Prometheus-compatible server scrapes.
 type prometheus struct {
 	*promFleet
-	target model.Target // of its past
-	now    serverTime
-	looked time.Time // the last look at what is there
-	next   time.Time // the next question
-	began  time.Time // the grid of instants that are asked for
-	load   load
-	told   promTold
+	target   model.Target // of its past
+	clock    serverTime
+	asking   *asking
+	looked   time.Time // the last look at what is there
+	levelsAt time.Time // the last answer of levels
+	next     time.Time // the next question
+	began    time.Time // the grid of instants that are asked for
+	load     load
+	spoke    bool // something was told of the servers
+	told     promTold
 
 	samples []model.Sample // reused: a batch is valid until the next poll
 	fresh   model.Replicas
@@ -121,22 +124,20 @@ func newPrometheus(spec Spec, u *url.URL) (*prometheus, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &prometheus{promFleet: fleet}, nil
+	return &prometheus{promFleet: fleet, load: load{most: firstSeries}}, nil
 }
 
-// serverTime is the server's clock: what it showed last, and how far the schedule has
-// come since.
+// serverTime is the server's clock: what it showed last, and when on the schedule.
 type serverTime struct {
-	shown   time.Time
-	at, now time.Duration // on the schedule
+	shown time.Time
+	at    time.Duration
 }
 
-func (c *serverTime) of() time.Time { return c.shown.Add(c.now - c.at) }
-
-func (c *serverTime) set(t time.Time) { c.shown, c.at = t, c.now }
+// now is what the server's clock shows by now.
+func (p *prometheus) now() time.Time { return p.clock.shown.Add(p.progress - p.clock.at) }
 
 // Advance tells how far the schedule has come.
-func (p *prometheus) Advance(to time.Duration) { p.now.now = to }
+func (p *prometheus) Advance(to time.Duration) { p.progress = to }
 
 const (
 	// lookEvery is how often the source looks what is there, and lookSoon where there
@@ -149,31 +150,57 @@ const (
 )
 
 // Poll asks what is new, if there can be anything: between two scrapes of the server
-// it only moves on between the last two answers.
+// it only moves on between the last two answers. Where an answer takes longer than a
+// poll may, that is what the poll shows too, until it would be out of date.
 func (p *prometheus) Poll(ctx context.Context) (model.Batch, error) {
-	if p.now.shown.IsZero() {
-		now, err := p.greet(ctx)
-		if err != nil {
-			return model.Batch{}, asFault(err)
+	err := p.ask(ctx)
+	if err == nil || ctx.Err() != nil && p.flight != nil && p.current() {
+		p.told.waits = err != nil
+		return p.batch(), nil
+	}
+	return model.Batch{}, asFault(err)
+}
+
+// current reports whether the last levels may still be shown.
+func (p *prometheus) current() bool {
+	return !p.levelsAt.IsZero() && p.now().Sub(p.levelsAt) <= nearestAnchor*p.interval
+}
+
+// ask puts the questions that are due.
+func (p *prometheus) ask(ctx context.Context) error {
+	if p.clock.shown.IsZero() {
+		if err := p.meet(ctx); err != nil {
+			return err
 		}
-		p.now.set(now)
-		p.told.server = p.software(ctx)
 	}
-	if err := p.lookAgain(ctx); err != nil {
-		return model.Batch{}, asFault(err)
-	}
-	if len(p.views) > 0 && !p.now.of().Before(p.next) {
-		if err := p.ask(ctx); err != nil {
-			return model.Batch{}, asFault(err)
+	if p.asking == nil { // a question under way is waited for first
+		if err := p.lookAgain(ctx); err != nil {
+			return err
 		}
 	}
-	return p.batch(), nil
+	if len(p.views) == 0 || p.asking == nil && p.now().Before(p.next) {
+		return nil
+	}
+	return p.refresh(ctx)
+}
+
+// meet learns what server it is and what time it is there.
+func (p *prometheus) meet(ctx context.Context) error {
+	answer, err := p.greet(ctx)
+	if err != nil {
+		return err
+	}
+	if p.told.server, err = p.software(ctx); err != nil {
+		return err
+	}
+	p.clock = serverTime{unixTime(float64(answer.vector[0].Value)), answer.at}
+	return nil
 }
 
 // lookAgain looks what is there when it is time. What was there goes on where the
 // look fails.
 func (p *prometheus) lookAgain(ctx context.Context) error {
-	now, every := p.now.of(), lookEvery
+	now, every := p.now(), lookEvery
 	if len(p.views) == 0 || p.interval == 0 {
 		every = lookSoon
 	}
@@ -181,12 +208,12 @@ func (p *prometheus) lookAgain(ctx context.Context) error {
 		return nil
 	}
 	err := p.look(ctx, now, lookBack)
-	if err != nil && len(p.views) == 0 {
+	if err != nil && (len(p.views) == 0 || ctx.Err() != nil) {
 		return err
 	}
 	p.looked = now
 	p.told.note("look", err)
-	if p.close == nil && p.replicas > 0 {
+	if p.replicas > 0 {
 		p.close = closeUps(p.promFleet)
 	}
 	return nil
@@ -198,26 +225,45 @@ func (p *prometheus) step() time.Duration {
 	return p.interval / parts
 }
 
-// ask asks for levels now, and for counts at the last instant of the grid.
-func (p *prometheus) ask(ctx context.Context) error {
-	levels := p.askLevels(ctx)
-	if refused := (*queryError)(nil); levels != nil && !errors.As(levels, &refused) {
-		return levels
+// asking is what is being asked for, where that takes longer than a poll.
+type asking struct {
+	levels bool // they are answered
+	failed error
+	at     time.Time // of the counts
+	due    []*track
+	settle []*track // those whose anchors are moved, once the counts are answered
+	to     time.Time
+}
+
+// refresh asks for levels now, and for counts at the last instant of the grid.
+func (p *prometheus) refresh(ctx context.Context) error {
+	if p.asking == nil {
+		p.asking = &asking{}
 	}
-	counts := p.askCounts(ctx)
-	if errors.Is(counts, context.Canceled) || levels != nil && counts != nil {
-		return cmpErr(levels, counts)
+	q := p.asking
+	if !q.levels {
+		q.failed = p.askLevels(ctx)
+		if refused := (*queryError)(nil); q.failed != nil && !errors.As(q.failed, &refused) {
+			return p.drop(ctx, q.failed)
+		}
+		q.levels = true
 	}
-	p.told.note("levels", levels)
+	counts := p.askCounts(ctx, q)
+	if counts != nil && (ctx.Err() != nil || q.failed != nil) {
+		return p.drop(ctx, counts)
+	}
+	p.asking = nil
+	p.told.note("levels", q.failed)
 	p.told.note("counts", counts)
 	return nil
 }
 
-func cmpErr(a, b error) error {
-	if a != nil {
-		return a
+// drop ends a refresh that failed. One that only takes long goes on.
+func (p *prometheus) drop(ctx context.Context, err error) error {
+	if ctx.Err() == nil || p.flight == nil {
+		p.asking = nil
 	}
-	return b
+	return err
 }
 
 // The tags of what is asked for beside the dialects' metrics.
@@ -255,10 +301,11 @@ func (p *prometheus) askLevels(ctx context.Context) error {
 	rest := p.answerTo(p.levels, answer.vector)
 	for _, s := range rest {
 		if tagOf(s) == tagClock {
-			p.now.set(unixTime(float64(s.Value)))
+			p.clock = serverTime{unixTime(float64(s.Value)), answer.at}
 		}
 		countServers(&p.fresh, s)
 	}
+	p.levelsAt = p.now()
 	for _, t := range p.levels {
 		t.level = append(t.level[:0], t.got...)
 	}
@@ -281,79 +328,98 @@ func countServers(n *model.Replicas, s *prommodel.Sample) {
 
 // askCounts asks for what the servers counted, up to the last instant of the grid on
 // which the anchors lie.
-func (p *prometheus) askCounts(ctx context.Context) error {
-	if p.interval == 0 {
+func (p *prometheus) askCounts(ctx context.Context, q *asking) error {
+	if p.interval == 0 { // nothing can be counted before that is known
+		p.next = p.now().Add(lookSoon)
 		return nil
 	}
-	now, step := p.now.of(), p.step()
+	if q.at.IsZero() {
+		p.plan(q)
+	}
+	if len(q.settle) == 0 {
+		answer, err := p.gain(ctx, q.due, q.at)
+		if err != nil {
+			if ctx.Err() == nil {
+				p.load.tell(q.due, 0, err)
+				p.next = q.at.Add(p.load.wait(p.step()))
+			}
+			return err
+		}
+		p.load.tell(q.due, answer.spent, nil)
+		p.told.remarks = append(p.told.remarks, answer.remarks...)
+		p.count(q)
+	}
+	return p.settleAnchors(ctx, q)
+}
+
+// plan chooses what to ask for, and from when on.
+func (p *prometheus) plan(q *asking) {
+	now, step := p.now(), p.step()
 	if p.began.IsZero() || now.Before(p.began) {
 		p.began = now.Truncate(time.Millisecond)
 	}
-	at := p.began.Add(now.Sub(p.began) / step * step)
-	p.next = at.Add(step)
-	due := p.load.choose(p.counts, at)
-	for _, t := range due {
-		switch gap := at.Sub(t.last.at); {
+	q.at = p.began.Add(now.Sub(p.began) / step * step)
+	q.due = p.load.choose(p.counts, q.at)
+	p.next = q.at.Add(step)
+	from := q.at.Add(-(nearestAnchor + 1) * p.interval)
+	for _, t := range q.due {
+		switch gap := q.at.Sub(t.last.at); {
 		case t.anchor.at.IsZero():
-			t.begin(at.Add(-(nearestAnchor + 1) * p.interval))
+			t.begin(from)
 		case gap <= 0 || gap > longestGap*p.interval:
-			t.resume(at.Add(-(nearestAnchor + 1) * p.interval))
+			t.resume(from)
 		}
 	}
-	spent := p.spent
-	remarks, err := p.gain(ctx, due, at)
-	if p.load.tell(due, p.spent-spent, err); err != nil {
-		p.next = at.Add(p.load.wait(step))
-		return err
-	}
-	p.told.remarks = append(p.told.remarks, remarks...)
-	for _, t := range due {
-		since := at.Sub(t.anchor.at)
-		_, factor := rangeFrom(since, p.interval, p.wholes)
-		t.take(at, t.got, factor)
-		t.lag = step
-		if !t.asked.IsZero() {
-			t.lag = max(step, at.Sub(t.asked))
-		}
-		t.asked = at
-	}
-	return p.settleAnchors(ctx, due, at)
 }
 
 // gain asks what metrics gained from their anchors up to an instant.
-func (f *promFleet) gain(ctx context.Context, tracks []*track, at time.Time) (remarks []string, err error) {
+func (p *prometheus) gain(ctx context.Context, tracks []*track, at time.Time) (answerOf, error) {
 	exprs := make([]string, len(tracks))
 	for i, t := range tracks {
-		span, _ := rangeFrom(at.Sub(t.anchor.at), f.interval, f.wholes)
-		exprs[i] = tagged(f.increase(&t.read, span), t.tag)
+		span, _ := rangeFrom(at.Sub(t.anchor.at), p.interval, p.wholes)
+		exprs[i] = tagged(p.increase(&t.read, span), t.tag)
 	}
-	answer, err := f.instant(ctx, joined(exprs), at)
-	if err != nil {
-		return nil, err
+	answer, err := p.instant(ctx, joined(exprs), at)
+	if err == nil {
+		p.answerTo(tracks, answer.vector)
 	}
-	f.answerTo(tracks, answer.vector)
-	return answer.remarks, nil
+	return answer, err
 }
 
-// settleAnchors moves anchors that lie far back to a later instant, for which all
-// samples must have come in by now.
-func (p *prometheus) settleAnchors(ctx context.Context, tracks []*track, now time.Time) error {
-	var due []*track
-	var at time.Time
-	for _, t := range tracks {
-		if then, ok := t.settles(now, p.interval); ok && (at.IsZero() || then.Equal(at)) {
-			at, due = then, append(due, t)
+// count takes the answer, and finds the anchors that lie far back by now.
+func (p *prometheus) count(q *asking) {
+	step := p.step()
+	for _, t := range q.due {
+		_, factor := rangeFrom(q.at.Sub(t.anchor.at), p.interval, p.wholes)
+		t.take(q.at, t.got, factor)
+		t.lag = step
+		switch {
+		case !t.asked.IsZero():
+			t.lag = max(step, q.at.Sub(t.asked))
+		case p.spoke: // what came before is no gain of the moment at which it appears
+			t.zero()
+		}
+		t.asked = q.at
+		if to, ok := t.settles(q.at, p.interval); ok && (len(q.settle) == 0 || to.Equal(q.to)) {
+			q.to, q.settle = to, append(q.settle, t)
 		}
 	}
-	if len(due) == 0 {
+}
+
+// settleAnchors moves anchors to a later instant, for which all samples must have come
+// in by now.
+func (p *prometheus) settleAnchors(ctx context.Context, q *asking) error {
+	if len(q.settle) == 0 {
 		return nil
 	}
-	if _, err := p.gain(ctx, due, at); err != nil {
+	answer, err := p.gain(ctx, q.settle, q.to)
+	if err != nil {
 		return err
 	}
-	for _, t := range due {
-		_, factor := rangeFrom(at.Sub(t.anchor.at), p.interval, p.wholes)
-		t.settle(at, t.got, factor)
+	p.told.remarks = append(p.told.remarks, answer.remarks...)
+	for _, t := range q.settle {
+		_, factor := rangeFrom(q.to.Sub(t.anchor.at), p.interval, p.wholes)
+		t.settle(q.to, t.got, factor)
 	}
 	return nil
 }
@@ -361,7 +427,7 @@ func (p *prometheus) settleAnchors(ctx context.Context, tracks []*track, now tim
 // batch is what the last answers say of this instant. Counts are shown as they were
 // one step ago, when it is known how they went on.
 func (p *prometheus) batch() model.Batch {
-	now := p.now.of()
+	now := p.now()
 	for _, t := range p.counts {
 		if t.asked.IsZero() || now.Sub(t.asked) > nearestAnchor*p.interval+t.lag {
 			t.hide()
@@ -371,12 +437,15 @@ func (p *prometheus) batch() model.Batch {
 	}
 	b := p.gather()
 	b.Clock, b.ClockError = now, time.Millisecond
+	if p.clock.at != p.progress { // it is only known how far the schedule has come since
+		b.ClockError = time.Second
+	}
 	return b
 }
 
 // gather reads the pages as they stand.
 func (p *prometheus) gather() model.Batch {
-	p.samples = p.samples[:0]
+	p.samples, p.spoke = p.samples[:0], true
 	dropped := 0
 	for _, t := range p.levels {
 		t.showLevels()

@@ -14,6 +14,7 @@ import (
 type promTold struct {
 	server  string   // what software it is, as far as it says
 	remarks []string // the server's own, on the last answers
+	waits   bool     // an answer takes longer than a poll
 	wrong   map[string]string
 	from    []*model.About // of each view
 	notes   []string
@@ -89,6 +90,9 @@ func (t *promTold) say(p *prometheus) []string {
 	}
 	if note := p.load.note(p.counts); note != "" {
 		notes = append(notes, note)
+	}
+	if t.waits {
+		notes = append(notes, "the server takes longer to answer than a poll lasts: this is its last answer")
 	}
 	for _, q := range questions {
 		if why, ok := t.wrong[q.what]; ok {

@@ -25,9 +25,11 @@ const (
 	// maxAnswer bounds one answer of a Prometheus server. What a poll asks for has
 	// some 100 KB; a chunk of the past a few MB.
 	maxAnswer = 32 << 20
-	// evalTimeout is what the server may take for a query. Our own patience is the
-	// poll's; this spares the server the work when nobody waits any more.
-	evalTimeout = maxTimeout
+	// evalTimeout is what the server may take for a query: as long as others let it,
+	// for fewer servers are asked anything else.
+	evalTimeout = 30 * time.Second
+	// flightTimeout is how long an answer is waited for, from poll to poll.
+	flightTimeout = time.Minute
 )
 
 // promServer speaks the HTTP API that Prometheus, Thanos, Mimir and VictoriaMetrics
@@ -35,9 +37,14 @@ const (
 type promServer struct {
 	*asked
 	api    promv1.API
-	extra  url.Values    // parameters of the address that go with every request
-	wholes bool          // VictoriaMetrics: increase() counts from the sample before its range
-	spent  time.Duration // that the server says it worked on our questions
+	extra  url.Values // parameters of the address that go with every request
+	wholes bool       // VictoriaMetrics: increase() counts from the sample before its range
+
+	progress time.Duration // of the schedule
+	flight   *flight       // the question under way
+	life     context.Context
+	end      context.CancelFunc
+	spent    time.Duration // that the server says it worked on the question under way
 }
 
 var _ promapi.Client = (*promServer)(nil)
@@ -54,6 +61,7 @@ func newPromServer(spec Spec, u *url.URL) (*promServer, error) {
 	}
 	s := &promServer{asked: asked, extra: extra}
 	s.api = promv1.NewAPI(s)
+	s.life, s.end = context.WithCancel(context.Background())
 	return s, nil
 }
 
@@ -206,23 +214,103 @@ func asFault(err error) error {
 	return err
 }
 
-// answerOf is what a query came to, and what the server remarked on it.
+// answerOf is what a question came to, and what the server remarked on it.
 type answerOf struct {
 	vector  prommodel.Vector
 	matrix  prommodel.Matrix
+	names   []string
+	text    string
+	scalar  bool
 	remarks []string
+	spent   time.Duration // that the server worked on it, as far as it says
+	at      time.Duration // the schedule's progress when it was asked
+}
+
+// flight is a question under way. One that takes the server longer than a poll lasts
+// is not given up: the next poll takes its answer.
+type flight struct {
+	what   string
+	at     time.Duration
+	done   chan struct{}
+	cancel context.CancelFunc
+	answer answerOf
+	err    error
+}
+
+// put puts a question, or goes on waiting for its answer. At most one is under way.
+func (s *promServer) put(ctx context.Context, what string, do func(context.Context) (answerOf, error)) (answerOf, error) {
+	if err := ctx.Err(); err != nil {
+		return answerOf{}, err
+	}
+	if f := s.flight; f != nil && (f.what != what || s.progress-f.at > flightTimeout) {
+		f.cancel() // nobody wants its answer any more
+		select {
+		case <-f.done:
+			s.flight = nil
+		case <-ctx.Done():
+			return answerOf{}, ctx.Err()
+		}
+	}
+	if s.flight == nil {
+		s.depart(what, do)
+	}
+	select {
+	case <-s.flight.done:
+		f := s.flight
+		s.flight = nil
+		f.cancel()
+		f.answer.at, f.answer.spent = f.at, s.spent
+		return f.answer, f.err
+	case <-ctx.Done():
+		return answerOf{}, ctx.Err()
+	}
+}
+
+// depart sends a question off.
+func (s *promServer) depart(what string, do func(context.Context) (answerOf, error)) {
+	ctx, cancel := context.WithCancel(s.life)
+	f := &flight{what: what, at: s.progress, done: make(chan struct{}), cancel: cancel}
+	s.flight, s.spent = f, 0
+	go func() {
+		defer close(f.done)
+		defer func() {
+			if p := recover(); p != nil {
+				f.err = &FaultError{model.Malformed, "the answer's reader failed: " + excerpt(fmt.Sprint(p))}
+			}
+		}()
+		f.answer, f.err = do(ctx)
+	}()
 }
 
 // instant asks for the value of an expression at an instant, now where it is zero.
 func (s *promServer) instant(ctx context.Context, query string, at time.Time) (answerOf, error) {
-	value, warnings, infos, err := s.api.Query(ctx, query, at, promv1.WithTimeout(evalTimeout))
-	return s.answer(value, warnings, infos, err)
+	return s.put(ctx, query+at.String(), func(ctx context.Context) (answerOf, error) {
+		value, warnings, infos, err := s.api.Query(ctx, query, at, promv1.WithTimeout(evalTimeout))
+		return s.answer(value, warnings, infos, err)
+	})
 }
 
 // over asks for the values of an expression over a stretch of time.
 func (s *promServer) over(ctx context.Context, query string, r promv1.Range) (answerOf, error) {
-	value, warnings, infos, err := s.api.QueryRange(ctx, query, r, promv1.WithTimeout(evalTimeout))
-	return s.answer(value, warnings, infos, err)
+	return s.put(ctx, query+r.Start.String()+r.End.String(), func(ctx context.Context) (answerOf, error) {
+		value, warnings, infos, err := s.api.QueryRange(ctx, query, r, promv1.WithTimeout(evalTimeout))
+		return s.answer(value, warnings, infos, err)
+	})
+}
+
+// listed asks for the names of metrics that a selector means.
+func (s *promServer) listed(ctx context.Context, match string, from, to time.Time) (answerOf, error) {
+	return s.put(ctx, match+to.String(), func(ctx context.Context) (answerOf, error) {
+		values, _, _, err := s.api.LabelValues(ctx, "__name__", []string{match}, from, to, promv1.WithLimit(maxKnown))
+		if err != nil {
+			return answerOf{}, s.plainError(err)
+		}
+		var a answerOf
+		for _, v := range values[:min(len(values), maxKnown)] {
+			a.names = append(a.names, string(v))
+		}
+		return a, nil
+	})
 }
 
 func (s *promServer) answer(value prommodel.Value, warnings promv1.Warnings, infos promv1.Infos, err error) (answerOf, error) {
@@ -236,6 +324,7 @@ func (s *promServer) answer(value prommodel.Value, warnings promv1.Warnings, inf
 	case prommodel.Matrix:
 		a.matrix = v
 	case *prommodel.Scalar:
+		a.scalar = true
 		a.vector = prommodel.Vector{{Timestamp: v.Timestamp, Value: v.Value}}
 	default:
 		return a, &FaultError{model.Malformed, "the server answered a query with neither numbers nor an error"}
@@ -271,41 +360,46 @@ func (s *promServer) remarks(warnings, infos []string) []string {
 
 // greet asks what time it is, and learns by the form of the answer what kind of
 // server answers: VictoriaMetrics knows no scalars.
-func (s *promServer) greet(ctx context.Context) (time.Time, error) {
-	value, _, _, err := s.api.Query(ctx, "time()", time.Time{})
+func (s *promServer) greet(ctx context.Context) (answerOf, error) {
+	a, err := s.instant(ctx, "time()", time.Time{})
 	if err != nil {
-		return time.Time{}, s.plainError(err)
+		return a, err
 	}
-	switch v := value.(type) {
-	case *prommodel.Scalar:
-		s.wholes = false
-		return unixTime(float64(v.Value)), nil
-	case prommodel.Vector:
-		if len(v) == 1 {
-			s.wholes = true
-			return unixTime(float64(v[0].Value)), nil
-		}
+	if len(a.vector) != 1 {
+		return a, &FaultError{model.NotMetrics, "it does not tell the time as a Prometheus server does"}
 	}
-	return time.Time{}, &FaultError{model.NotMetrics, "it does not tell the time as a Prometheus server does"}
+	s.wholes = !a.scalar
+	return a, nil
 }
 
 // software names the server, as far as it says what it is.
-func (s *promServer) software(ctx context.Context) string {
+func (s *promServer) software(ctx context.Context) (string, error) {
 	if s.wholes {
-		return "VictoriaMetrics" // the version that it tells is Prometheus'
+		return "VictoriaMetrics", nil // the version that it tells is Prometheus'
 	}
-	info, err := s.api.Buildinfo(ctx)
-	if err != nil || info.Version == "" {
-		return "the server"
+	a, err := s.put(ctx, "buildinfo", func(ctx context.Context) (answerOf, error) {
+		info, err := s.api.Buildinfo(ctx)
+		return answerOf{text: info.Version}, err
+	})
+	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case err != nil || a.text == "": // what it is called matters to nobody but the reader
+		return "the server", nil
 	}
-	return "Prometheus " + s.sent.excerpt(info.Version)
+	return "Prometheus " + s.sent.excerpt(a.text), nil
 }
 
 // unixTime is a time in seconds, to the millisecond as such servers have it.
 func unixTime(seconds float64) time.Time { return time.UnixMilli(int64(seconds*1000 + 0.5)) }
 
-// Close ends the kept connection.
+// Close ends the question under way and the kept connection.
 func (s *promServer) Close() error {
+	s.end()
+	if s.flight != nil {
+		<-s.flight.done
+		s.flight = nil
+	}
 	s.client.CloseIdleConnections()
 	return nil
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	promv1 "github.com/prometheus/client_golang/api/prometheus/v1"
 	prommodel "github.com/prometheus/common/model"
 
 	"slotop/model"
@@ -26,7 +25,7 @@ type promFleet struct {
 	choice   string // the dialect that the user chose
 	replicas int    // how many single servers are shown
 
-	names    []string // of metrics, as of the last look
+	under    *lookUnder // a look that is not finished
 	views    []*seen
 	levels   []*track
 	counts   []*track
@@ -48,32 +47,63 @@ const (
 	longestInterval = 15 * time.Minute
 )
 
+// lookUnder is a look under way: where it takes longer than a poll, the next one
+// goes on with it.
+type lookUnder struct {
+	now    time.Time
+	back   time.Duration
+	names  []string
+	asked  []string           // the dialects' questions
+	series map[string]float64 // and how many series each has
+	next   int                // the first that was not answered yet
+	atOnce int                // questions in one query
+	views  bool               // all of them were answered
+}
+
+const (
+	// questionsAtOnce is how many names are counted in one query.
+	questionsAtOnce = 16
+	// manySeries stands for a count that is too much for the server.
+	manySeries = 100_000
+)
+
 // look finds out what speaks behind the server, given its time, and how far back to
 // look. What is known of metrics that are still there is kept.
 func (f *promFleet) look(ctx context.Context, now time.Time, back time.Duration) error {
-	names, err := f.listNames(ctx, now, back)
-	if err != nil {
-		return err
+	if f.under == nil || now.Sub(f.under.now) > lookEvery {
+		f.under = &lookUnder{now: now, back: back, atOnce: questionsAtOnce, series: map[string]float64{}}
 	}
-	series, err := f.countSeries(ctx, f.set.Questions(names), now, back)
-	if err != nil {
-		return err
+	u := f.under
+	if u.names == nil {
+		if err := f.listNames(ctx, u); err != nil {
+			return err
+		}
 	}
-	f.names = names
-	views, others := f.set.Views(names, series, f.choice)
-	f.others = others
-	f.follow(views)
-	if len(f.views) == 0 {
-		return nil
+	for u.next < len(u.asked) {
+		if err := f.countSeries(ctx, u); err != nil {
+			return err
+		}
 	}
-	if err := f.lookTwice(ctx, now, back); err != nil {
-		return err
+	if !u.views {
+		views, others := f.set.Views(u.names, u.series, f.choice)
+		f.others = others
+		f.follow(views)
+		u.views = true
 	}
-	return f.timeScrapes(ctx, now, back)
+	if len(f.views) > 0 {
+		if err := f.lookTwice(ctx, u.now, u.back); err != nil {
+			return err
+		}
+		if err := f.timeScrapes(ctx, u.now, u.back); err != nil {
+			return err
+		}
+	}
+	f.under = nil
+	return nil
 }
 
 // listNames lists the metrics whose names a dialect may know.
-func (f *promFleet) listNames(ctx context.Context, now time.Time, back time.Duration) ([]string, error) {
+func (f *promFleet) listNames(ctx context.Context, u *lookUnder) error {
 	prefixes, names := f.set.Names()
 	for i, p := range prefixes {
 		prefixes[i] = regexp.QuoteMeta(p)
@@ -82,40 +112,42 @@ func (f *promFleet) listNames(ctx context.Context, now time.Time, back time.Dura
 		names[i] = regexp.QuoteMeta(n)
 	}
 	pattern := "(" + strings.Join(prefixes, "|") + ").*|" + strings.Join(names, "|")
-	match := f.selector("", "__name__=~"+strconv.Quote(pattern))
-	values, _, _, err := f.api.LabelValues(ctx, "__name__", []string{match}, now.Add(-back), now, promv1.WithLimit(maxKnown))
+	answer, err := f.listed(ctx, f.selector("", "__name__=~"+strconv.Quote(pattern)), u.now.Add(-u.back), u.now)
 	if err != nil {
-		return nil, f.plainError(err)
+		return err
 	}
-	known := make([]string, 0, len(values))
-	for _, v := range values[:min(len(values), maxKnown)] {
-		known = append(known, string(v))
-	}
-	return known, nil
+	u.names = append([]string{}, answer.names...)
+	u.asked = f.set.Questions(u.names)
+	return nil
 }
 
-// countSeries answers the dialects' questions.
-func (f *promFleet) countSeries(ctx context.Context, questions []string, now time.Time, back time.Duration) (map[string]float64, error) {
-	series := map[string]float64{}
-	if len(questions) == 0 {
-		return series, nil
-	}
-	exprs := make([]string, len(questions))
-	for i, q := range questions {
+// countSeries answers some of the dialects' questions.
+func (f *promFleet) countSeries(ctx context.Context, u *lookUnder) error {
+	some := u.asked[u.next:min(u.next+u.atOnce, len(u.asked))]
+	exprs := make([]string, len(some))
+	for i, q := range some {
 		name, rest, _ := strings.Cut(q, "{")
 		sel := f.selector(name, strings.TrimSuffix(rest, "}"))
-		exprs[i] = tagged(fmt.Sprintf("count(last_over_time(%s[%s]))", sel, promSpan(back)), strconv.Itoa(i))
+		exprs[i] = tagged(fmt.Sprintf("count(last_over_time(%s[%s]))", sel, promSpan(u.back)), strconv.Itoa(i))
 	}
-	answer, err := f.instant(ctx, joined(exprs), now)
-	if err != nil {
-		return nil, err
+	answer, err := f.instant(ctx, joined(exprs), u.now)
+	switch {
+	case err == nil:
+	case ctx.Err() == nil && tooCostly(err) && len(some) > 1:
+		u.atOnce = max(1, len(some)/backOff)
+		return nil
+	case ctx.Err() == nil && tooCostly(err):
+		u.series[some[0]] = manySeries
+	default:
+		return err
 	}
 	for _, s := range answer.vector {
-		if i, err := strconv.Atoi(tagOf(s)); err == nil && i >= 0 && i < len(questions) {
-			series[questions[i]] = float64(s.Value)
+		if i, err := strconv.Atoi(tagOf(s)); err == nil && i >= 0 && i < len(some) {
+			u.series[some[i]] = float64(s.Value)
 		}
 	}
-	return series, nil
+	u.next += len(some)
+	return nil
 }
 
 func tagOf(s *prommodel.Sample) string { return string(s.Metric[tagLabel]) }
@@ -289,7 +321,7 @@ func (f *promFleet) answerTo(tracks []*track, v prommodel.Vector) (rest prommode
 		}
 	}
 	for _, t := range tracks {
-		t.noteNatives()
+		t.finish()
 	}
 	return rest
 }

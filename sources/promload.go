@@ -23,6 +23,9 @@ type load struct {
 const maxServerTime = 300 * time.Millisecond
 
 const (
+	// firstSeries is what is asked for before anything is known of the server: 6 µs a
+	// series are what a small one takes.
+	firstSeries = 50_000
 	// bucketsGuess is how many buckets a histogram is taken to have before they are known.
 	bucketsGuess = 20
 	// backOff is by how much less is asked for after a question that was too much.

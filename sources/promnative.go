@@ -25,9 +25,6 @@ const finest = 3
 // noteNatives reads an answer's histograms: their buckets, as cumulative counts, and
 // their sums.
 func (t *track) noteNatives() {
-	if !t.read.Native {
-		return
-	}
 	for _, s := range t.natives {
 		t.native.fit(s.Histogram)
 	}

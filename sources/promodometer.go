@@ -103,6 +103,18 @@ func (o *odometer) walk(at time.Time, gained []float64, factor float64) {
 	o.take(at, gained, factor)
 }
 
+// zero makes the counts begin with the last answer.
+func (o *odometer) zero() {
+	n := make([]float64, len(o.last.n))
+	for i, v := range o.last.n {
+		n[i] = o.anchor.of(i)
+		if !math.IsNaN(v) {
+			n[i], o.last.n[i] = zeroIfNaN(n[i])-v, 0
+		}
+	}
+	o.anchor.n, o.before = n, o.last
+}
+
 func (s stand) plus(at time.Time, gained []float64, factor float64) stand {
 	next := stand{at, make([]float64, max(len(s.n), len(gained)))}
 	for i := range next.n {

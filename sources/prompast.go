@@ -102,13 +102,10 @@ func OpenPast(ctx context.Context, spec Spec, from, to time.Time, step time.Dura
 }
 
 func openPast(ctx context.Context, p *prometheus, from, to time.Time, step time.Duration) (*promPast, error) {
-	now, err := p.greet(ctx)
-	if err != nil {
+	if err := p.meet(ctx); err != nil {
 		return nil, err
 	}
-	p.now.set(now)
-	p.told.server = p.software(ctx)
-	if to.After(now) {
+	if now := p.now(); to.After(now) {
 		to = now
 	}
 	if err := p.look(ctx, to, min(max(lookBack, to.Sub(from)), longestPlay)); err != nil {
@@ -117,7 +114,8 @@ func openPast(ctx context.Context, p *prometheus, from, to time.Time, step time.
 	if len(p.views) == 0 || p.interval == 0 {
 		return nil, nothingThen(from, to)
 	}
-	if from, err = p.firstScrape(ctx, from, to); err != nil {
+	from, err := p.firstScrape(ctx, from, to)
+	if err != nil {
 		return nil, err
 	}
 	past := newPromPast(p, p.stepOf(step))
@@ -127,6 +125,7 @@ func openPast(ctx context.Context, p *prometheus, from, to time.Time, step time.
 			past.points, dateText(from), dateText(to), spanText(past.step))}
 	}
 	past.tracks = p.counts
+	past.grow(firstPoints)
 	return past, nil
 }
 
@@ -137,7 +136,7 @@ func nothingThen(from, to time.Time) error {
 func dateText(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 func newPromPast(p *prometheus, step time.Duration) *promPast {
-	return &promPast{of: p, step: step, most: firstPoints}
+	return &promPast{of: p, step: step}
 }
 
 // stepOf is the distance of two points that comes nearest to a wish.
@@ -180,12 +179,10 @@ func (p *prometheus) Recall(ctx context.Context, span time.Duration) (Opened, er
 	if !p.began.IsZero() {
 		return Opened{}, fmt.Errorf("recall: the source tells of the present already")
 	}
-	now, err := p.greet(ctx)
-	if err != nil {
+	if err := p.meet(ctx); err != nil {
 		return Opened{}, asFault(err)
 	}
-	p.now.set(now)
-	p.told.server = p.software(ctx)
+	now := p.now()
 	if err := p.look(ctx, now, lookBack); err != nil {
 		return Opened{}, asFault(err)
 	}
@@ -199,8 +196,9 @@ func (p *prometheus) Recall(ctx context.Context, span time.Duration) (Opened, er
 	past.first = last.Add(-time.Duration(past.points-1) * past.step)
 	budget := load{most: workAtOnce / float64(past.points)}
 	past.tracks = budget.choose(p.counts, last)
-	p.began = last       // the grid goes on from here
-	p.now = serverTime{} // the schedule has not begun yet
+	past.grow(firstPoints)
+	p.began = last         // the grid goes on from here
+	p.clock = serverTime{} // the schedule has not begun yet
 	return Opened{Target: p.target, Source: past, Saved: true}, nil
 }
 
@@ -290,7 +288,7 @@ func (a *promPast) fetch(ctx context.Context) error {
 		switch {
 		case err == nil:
 			a.failed = 0
-			a.grow()
+			a.grow(2 * a.most)
 			return nil
 		case tooCostly(err) && to-a.next > 1 && ctx.Err() == nil:
 			a.most = max(1, (to-a.next)/backOff)
@@ -305,14 +303,14 @@ func (a *promPast) fetch(ctx context.Context) error {
 	}
 }
 
-// grow makes the next chunk as long as it may be, now that its width is known.
-func (a *promPast) grow() {
+// grow makes the next chunk as long as it may be, as far as its width is known.
+func (a *promPast) grow(most int) {
 	rows := 1
 	for _, t := range a.tracks {
 		rows += len(t.rows)
 	}
 	work := max(1, costOf(a.tracks))
-	a.most = max(1, min(pointsAtOnce, valuesAtOnce/rows, int(workAtOnce/work), 2*a.most))
+	a.most = max(1, min(pointsAtOnce, valuesAtOnce/rows, int(workAtOnce/work), most))
 }
 
 // ask asks for a run of points.

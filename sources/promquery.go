@@ -21,6 +21,10 @@ type promQL struct {
 	leave []string // jobs whose servers another job scrapes as well
 }
 
+// maxSizes bounds how many different numbers in labels are added up. Where there are
+// more, each server may have its own, and the answer would grow with their number.
+const maxSizes = 40
+
 // tagged is an expression whose answer bears a tag and nothing else of a name.
 func tagged(expr, tag string) string {
 	return fmt.Sprintf(`label_replace(%s,%q,%q,"","")`, expr, tagLabel, tag)
@@ -70,19 +74,22 @@ func (q *promQL) level(r *dialect.Read, span time.Duration) string {
 	case dialect.Max:
 		return q.all(r, "max", each)
 	case dialect.Count:
-		return q.all(r, "count", each)
+		return fmt.Sprintf("topk(%d, %s)", maxSizes, q.all(r, "count", each))
 	case dialect.Sum:
 	}
 	return q.all(r, "sum", each)
 }
 
-// each is a function of every series, under whichever of its names.
+// each is a function of every series. Of a server that bears several of the names the
+// first counts.
 func (q *promQL) each(r *dialect.Read, function string, span time.Duration) string {
-	parts := make([]string, len(r.Names))
-	for i, name := range r.Names {
-		parts[i] = fmt.Sprintf("%s(%s[%s])", function, q.selector(name, r.Match), promSpan(span))
+	part := func(name string) string {
+		return fmt.Sprintf("%s(%s[%s])", function, q.selector(name, r.Match), promSpan(span))
 	}
-	each := strings.Join(parts, " or ")
+	each := part(r.Names[0])
+	for _, name := range r.Names[1:] {
+		each = fmt.Sprintf("%s or (%s unless on (job,instance) (%s))", each, part(name), each)
+	}
 	if r.Beside != "" {
 		each = fmt.Sprintf("(%s) and on (job,instance) last_over_time(%s[%s])", each, q.selector(r.Beside, ""), promSpan(span))
 	}

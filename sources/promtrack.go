@@ -124,6 +124,25 @@ func (t *track) note(s *prommodel.Sample) {
 	}
 }
 
+// finish ends reading an answer.
+func (t *track) finish() {
+	if t.read.Native {
+		t.noteNatives()
+	}
+	if t.read.Merge != dialect.Count {
+		return
+	}
+	sizes := 0
+	for _, v := range t.got {
+		if !math.IsNaN(v) {
+			sizes++
+		}
+	}
+	if sizes >= maxSizes { // some were left out, and nobody knows how large those are
+		t.start()
+	}
+}
+
 // row is the place of a sum, made where it is new.
 func (t *track) row(m prommodel.Metric, name string, bound float64) (row int, ok bool) {
 	var key strings.Builder

@@ -43,7 +43,8 @@ type Read struct {
 	// of other kinds bear Names too. Only theirs count.
 	Beside string
 
-	bare    bool    // the names have no prefix
+	bare    bool // the names have no prefix
+	ms      matchers
 	Series  float64 // about how many there are, those of a histogram without its buckets
 	Signals []model.Signal
 }
@@ -52,6 +53,7 @@ type Read struct {
 type inventory struct {
 	names  []string           // sorted
 	series map[string]float64 // by question
+	alive  map[string]bool    // names of which any question has series
 	taken  map[string]bool    // names that another view reads
 }
 
@@ -63,6 +65,9 @@ func (s *Set) Questions(names []string) []string {
 	var asked []string
 	for _, d := range s.dialects {
 		for prefixes, p := range d.patterns {
+			if p.open { // it holds where any name does that is asked for anyhow
+				continue
+			}
 			for _, prefix := range prefixes {
 				for name := range v.matching(prefix, p) {
 					asked = append(asked, question(name, p.matchers))
@@ -97,8 +102,9 @@ func (d *Dialect) patterns(yield func(prefixes []string, s selector) bool) {
 		for i := range ways {
 			for _, p := range slices.Concat(ways[i].operands()...) {
 				for _, form := range formsOf(signal, &ways[i]) {
-					p.selector.name += form
-					if !yield(d.under(&ways[i]), p.selector) {
+					one := p.selector
+					one.name += form
+					if !yield(d.under(&ways[i]), one) {
 						return
 					}
 				}
@@ -160,12 +166,26 @@ func (v *inventory) matching(prefix string, s selector) iter.Seq[string] {
 	}
 }
 
-// count is how many series a selector means that no other view reads.
+func newInventory(names []string, series map[string]float64) *inventory {
+	v := &inventory{slices.Sorted(slices.Values(names)), series, map[string]bool{}, map[string]bool{}}
+	for q, n := range series {
+		name, _, _ := strings.Cut(q, "{")
+		v.alive[name] = v.alive[name] || n > 0
+	}
+	return v
+}
+
+// count is how many series a selector means that no other view reads. Of one that
+// stands for many names it is only known whether there are any.
 func (v *inventory) count(prefix string, s selector) float64 {
 	n := 0.0
 	for name := range v.matching(prefix, s) {
-		if !v.taken[name] {
+		switch {
+		case v.taken[name]:
+		case !s.open:
 			n += v.series[question(name, s.matchers)]
+		case v.alive[question(name, nil)]:
+			n++
 		}
 	}
 	return n
@@ -227,7 +247,7 @@ func (d *Dialect) operand(v *inventory, signal model.Signal, w *way, names []pat
 // bounds of a histogram may have changed with its name, and matchers go with one.
 func (r *Read) find(v *inventory, d *Dialect, w *way, names []pattern, form string) {
 	for _, p := range names {
-		if len(r.Names) > 0 && (r.Kind == model.Histogram || len(p.matchers) > 0 || r.Match != d.only.inner()) {
+		if len(r.Names) > 0 && (r.Kind == model.Histogram || len(p.matchers) > 0 || len(r.ms) > len(d.only)) {
 			return
 		}
 		p.selector.name += form
@@ -236,9 +256,9 @@ func (r *Read) find(v *inventory, d *Dialect, w *way, names []pattern, form stri
 				r.Names, r.Series = append(r.Names, prefix+p.selector.name), r.Series+n
 			}
 		}
-		ms := slices.Concat(p.matchers, d.only)
-		r.Match = ms.inner()
-		for _, m := range ms {
+		r.ms = slices.Concat(p.matchers, d.only)
+		r.Match = r.ms.inner()
+		for _, m := range r.ms {
 			r.keep(m.label)
 		}
 	}
@@ -287,16 +307,21 @@ func (d *Dialect) keptBy(signal model.Signal, w *way) []string {
 		texts = append(texts, w.Ranges.Label)
 	}
 	texts = append(texts, w.Weight)
+	if len(w.Read) > 0 { // which of the labels there are shows only in the answer
+		for i := range d.signals[signal] {
+			texts = append(texts, d.signals[signal][i].Read...)
+		}
+	}
+	if d.choose != nil {
+		texts = append(texts, d.choose.Label)
+	}
 	for _, text := range texts {
 		for name := range strings.SplitSeq(text, "|") {
 			r.keep(name)
 		}
 	}
-	for _, name := range slices.Concat(w.Read, d.keep) {
+	for _, name := range d.keep {
 		r.keep(name)
-	}
-	if d.choose != nil {
-		r.keep(d.choose.Label)
 	}
 	return r.By
 }

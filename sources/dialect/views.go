@@ -21,7 +21,7 @@ type View struct {
 // several kinds of engines stand side by side. A choice names the one dialect to
 // read, of any kind; others are the names of those that are left out.
 func (s *Set) Views(names []string, series map[string]float64, choice string) (views []*View, others []string) {
-	v := &inventory{slices.Sorted(slices.Values(names)), series, map[string]bool{}}
+	v := newInventory(names, series)
 	for _, d := range s.dialects {
 		if !v.holds(d.prefixes, d.detect) {
 			continue
@@ -141,17 +141,20 @@ func (v *View) add(i *inventory, signal model.Signal) {
 	}
 }
 
-// merge adds a read, or widens one of the same names: what is asked for twice would
+// merge adds a read, or widens one of the same series: what is asked for twice would
 // stand on the page twice.
 func (v *View) merge(r Read) {
-	i := slices.IndexFunc(v.reads, func(o Read) bool { return slices.Equal(o.Names, r.Names) })
+	i := slices.IndexFunc(v.reads, func(o Read) bool { return slices.Equal(o.Names, r.Names) && !o.ms.excludes(r.ms) })
 	if i < 0 {
 		v.reads = append(v.reads, r)
 		return
 	}
 	o := &v.reads[i]
 	if o.Match != r.Match {
-		o.Match = ""
+		o.Match, o.ms = "", nil
+	}
+	if r.Merge == Sum {
+		o.Merge = Sum
 	}
 	for _, name := range r.By {
 		o.keep(name)
@@ -162,6 +165,15 @@ func (v *View) merge(r Read) {
 			o.Signals = append(o.Signals, s)
 		}
 	}
+}
+
+// excludes reports whether no series can satisfy two lists of matchers.
+func (ms matchers) excludes(others matchers) bool {
+	return slices.ContainsFunc(ms, func(m matcher) bool {
+		return m.re == nil && !m.not && slices.ContainsFunc(others, func(o matcher) bool {
+			return o.re == nil && !o.not && o.label == m.label && o.value != m.value
+		})
+	})
 }
 
 // Reads are what the view has to be asked for.
