@@ -1,3 +1,5 @@
+//go:build linux && (amd64 || arm64) && !nonvml
+
 package sources_test
 
 import (
@@ -5,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -58,59 +59,6 @@ func (b *gpuBench) fault(second float64) *sources.FaultError {
 		b.tb.Fatalf("at %v s: %v, %+v", second, err, batch.Devices)
 	}
 	return fault
-}
-
-// say writes devices down, a line a reading.
-func say(devices []model.Device) string {
-	var b strings.Builder
-	for _, d := range devices {
-		fmt.Fprintf(&b, "%s %s index %d", d.UUID, d.State, d.Index)
-		for _, more := range []struct{ word, value string }{
-			{"name", d.Name}, {"bus", d.Bus}, {"host", d.Host}, {"in", d.Parent}, {"profile", d.Profile}, {"detail", d.Detail},
-		} {
-			if more.value != "" {
-				fmt.Fprintf(&b, ", %s %s", more.word, more.value)
-			}
-		}
-		if d.Shared {
-			b.WriteString(", memory shared with the host")
-		}
-		b.WriteByte('\n')
-		for m := range model.NumDeviceMetrics {
-			if r := d.Readings[m]; r.Status == model.Measured {
-				fmt.Fprintf(&b, "  %-28s %v (%s)\n", m, r.Value, []string{"text", "driver", "counters"}[d.From[m]])
-			} else if r.Status != model.NotExported {
-				fmt.Fprintf(&b, "  %-28s %v\n", m, r.Status)
-			}
-		}
-		fmt.Fprintf(&b, "  throttle                     %v %v\n", d.ThrottleStatus, d.Throttle)
-		for _, p := range d.Processes {
-			fmt.Fprintf(&b, "  process %d %q %v %v serves %v\n", p.PID, p.Name, p.Memory.Value, p.Memory.Status, p.Serves)
-		}
-	}
-	return b.String()
-}
-
-// asGolden compares a text with a file, or makes it that.
-func asGolden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", "gpu", name+".golden")
-	if *update {
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s is not what was read (run with -update and look at the difference):\n%s", path, got)
-	}
 }
 
 const (

@@ -70,13 +70,15 @@ func newCard(uuid string) *card {
 	return &card{device: model.Device{UUID: uuid, Index: -1}}
 }
 
-// deviceUUID is a UUID as NVIDIA writes it, in lower case after its prefix.
+// deviceUUID is a UUID as NVIDIA writes it, in lower case after its prefix: all who
+// tell of a device write it like that.
 func deviceUUID(s string) string {
-	prefix, rest, found := strings.Cut(s, "-")
-	if !found {
-		return s
+	for _, prefix := range []string{"GPU-", "MIG-"} {
+		if rest, found := strings.CutPrefix(s, prefix); found {
+			return prefix + strings.ToLower(rest)
+		}
 	}
-	return prefix + "-" + strings.ToLower(rest)
+	return s
 }
 
 // take notes that the card is there, under a handle and a number. What it is and

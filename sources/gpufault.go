@@ -74,7 +74,7 @@ var noGPUs = &FaultError{model.NotFound, "the NVIDIA driver runs and finds no GP
 // noLibrary says why the library could not be loaded.
 func noLibrary(err error) *FaultError {
 	if errors.Is(err, nvml.ErrUnbound) {
-		return &FaultError{model.UnsupportedPage, "this build of slotop cannot load the NVIDIA driver's library: use nvml:smi, or a build with NVML"}
+		return &FaultError{model.UnsupportedPage, "this build of slotop cannot load the NVIDIA driver's library"}
 	}
 	return &FaultError{model.NotFound, excerpt(err.Error())}
 }

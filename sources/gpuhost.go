@@ -37,6 +37,7 @@ func (h *hostGPUs) look() (gpuReader, *FaultError) {
 	}
 	fault := noLibrary(err)
 	if h.path != "" {
+		fault.Detail += ": nvml: looks for it where it usually lies, and reads through nvidia-smi where it is not"
 		return nil, fault
 	}
 	tool := newSMI()
