@@ -35,7 +35,7 @@ func Celsius(c float64, ascii bool) string {
 }
 
 // BytesOf is a part of a memory in the unit of the whole, with as many decimals for
-// both: 68/80 GiB, 1.5/8.0 GiB.
+// both: 68/80 GiB, 1.5/8.0 GiB. What is more than nothing never reads as nothing.
 func BytesOf(part, whole float64) string {
 	if s := notNumber(part + whole); s != "" {
 		return s
@@ -48,7 +48,12 @@ func BytesOf(part, whole float64) string {
 	if rounded(of, 1) < 10 {
 		decimals = 1
 	}
-	return fixed(part/math.Pow(1024, float64(i+1)), decimals) + "/" + fixed(of, decimals) + binary[i]
+	held := part / math.Pow(1024, float64(i+1))
+	text := fixed(held, decimals)
+	if part > 0 && rounded(held, decimals) == 0 {
+		text = "<" + fixed(math.Pow10(-decimals), decimals)
+	}
+	return text + "/" + fixed(of, decimals) + binary[i]
 }
 
 // Joules is an energy: 512 J, 3.6 MJ.
