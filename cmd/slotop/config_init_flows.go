@@ -146,22 +146,19 @@ func (f *firstFlow) explain(fit *fitting, exact, rough []string) {
 // reports whether all targets measure the metric in buckets.
 func (f *fitting) nearest(m model.Metric, want time.Duration) (edge time.Duration, measured bool) {
 	groups := f.groups(m)
-	best := math.Log(maxRatio)
-	for i, g := range groups {
-		if g.why != "" {
-			return 0, false
-		}
-		for _, bound := range g.bounds {
-			d := time.Duration(math.Round(bound * float64(time.Second)))
-			far := math.Abs(math.Log(bound / want.Seconds()))
-			common := !slices.ContainsFunc(groups[i:], func(o *group) bool { return !o.isEdge(bound) })
-			if d.Seconds() == bound && common && far < best {
-				edge, best = d, far
-			}
-		}
-		break // an edge of all is one of the first's
+	if len(groups) == 0 || slices.ContainsFunc(groups, func(g *group) bool { return g.why != "" }) {
+		return 0, false
 	}
-	return edge, len(groups) > 0
+	best := math.Log(maxRatio)
+	for _, bound := range groups[0].bounds { // an edge of all is one of the first's
+		d := time.Duration(math.Round(bound * float64(time.Second)))
+		far := math.Abs(math.Log(bound / want.Seconds()))
+		common := !slices.ContainsFunc(groups, func(g *group) bool { return !g.isEdge(bound) })
+		if d.Seconds() == bound && common && far < best {
+			edge, best = d, far
+		}
+	}
+	return edge, true
 }
 
 // slo is the workflow's promise as a row of the file.
