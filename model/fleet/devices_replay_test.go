@@ -91,7 +91,11 @@ func frameLine(t *testing.T, f *model.Frame) string {
 // Whatever happens to GPUs, their rows never change places, nothing is counted twice,
 // and a tape of it gives the same frames to the byte.
 func TestLifeOfGPUs(t *testing.T) {
-	for seed := range uint64(4) {
+	seeds := uint64(4)
+	if testing.Short() {
+		seeds = 1
+	}
+	for seed := range seeds {
 		targets, inputs := gpuLife(seed)
 		f, err := New(Config{Targets: targets, Every: time.Second})
 		if err != nil {
