@@ -22,7 +22,7 @@ func (t *target) isProbe() bool { return t.spec.Kind == model.ProbeTarget }
 // onProbes takes what became of a probe's requests.
 func (f *Fleet) onProbes(at model.Instant, t *target, b *model.Batch) {
 	if t.follows == nil {
-		t.follows = requests.New(f.silence())
+		t.follows, t.tellsFlight = requests.New(f.silence()), true
 	}
 	t.follows.Take(at, b, func(e requests.Ended) {
 		one := &reported{}

@@ -378,3 +378,38 @@ func TestHistoryIsNoNews(t *testing.T) {
 		t.Errorf("%+v", f.Alerts)
 	}
 }
+
+// An access log tells of requests that have ended. How many are in flight is then
+// not known, which is not 0.
+func TestWhoTellsOfEndsOnlyKnowsNoFlight(t *testing.T) {
+	b := promised(t, time.Second, chatPolicy(0.9, ttftHalf), "gw")
+	feed := func(r model.Request) *model.Frame {
+		b.f.Step(model.Input{At: b.at, Batch: &model.Batch{Target: "gw", About: about, Requests: []model.Request{r}}})
+		f := b.tick()
+		b.pass(b.every)
+		return f
+	}
+	var f *model.Frame
+	for i := range 5 {
+		f = feed(b.done(fmt.Sprint("r", i), 0.1, 0.2, 10))
+	}
+	w := workflowNamed(t, f, "chat")
+	if w.Requests.Finished.Value == 0 {
+		t.Fatal("no request was counted")
+	}
+	for what, r := range map[string]model.Reading{
+		"running": w.Requests.Running, "waiting": w.Requests.Waiting, "the target's": f.Targets[0].Running,
+	} {
+		if r.OK() {
+			t.Errorf("%s is %v, which nobody said", what, r.Value)
+		}
+	}
+	if w.Phases != nil {
+		t.Errorf("phases %+v of requests that are over", w.Phases)
+	}
+	queued := b.done("open", 0.1, 0.2, 10)
+	queued.Phase, queued.Outcome = model.PhaseQueued, ""
+	f = feed(queued)
+	near(t, "waiting", workflowNamed(t, f, "chat").Requests.Waiting, 1)
+	near(t, "running", workflowNamed(t, f, "chat").Requests.Running, 0)
+}

@@ -28,8 +28,10 @@ func (w *workflow) seeReports(v *model.WorkflowView, f *Fleet) slo.Span {
 	if v.Load != nil {
 		v.Response = sum.response.Dist(model.FromEvents)
 	}
-	phases := w.events.flight.Complete()
-	v.Phases = &phases
+	if w.tellsFlight {
+		phases := w.events.flight.Complete()
+		v.Phases = &phases
+	}
 	span := exactly(sum.counts)
 	span.Untold = sum.untold > 0
 	span.ElapsedS = elapsed.Seconds()
@@ -70,14 +72,17 @@ var fromReports = map[model.Signal]bool{
 }
 
 func (w *workflow) countReports(v *model.WorkflowView, sum *reported, elapsed time.Duration) {
-	c := &sum.counts
-	flight := w.events.flight
+	c, flight := &sum.counts, w.events.flight
 	v.Requests = model.Requests{
 		Started: model.Of(c.Started + w.events.came), Finished: model.Of(c.Finished), Failed: model.Of(c.Failed),
 		Cancelled: model.Of(c.Cancelled), OutputLimit: model.Of(c.Truncated), Throttled: model.Of(c.Throttled), Retries: model.Of(sum.retries),
 		PerSecond: perSecond(c.Finished, elapsed), Basis: model.FromEvents,
 		FailedBy: causes(sum.failedBy), CancelledBy: causes(sum.cancelledBy),
-		Running: orZero(v.Requests.Running, flight.Running()), Waiting: orZero(v.Requests.Waiting, model.Of(flight.Queued.Value)),
+		Running: v.Requests.Running, Waiting: v.Requests.Waiting,
+	}
+	if w.tellsFlight {
+		v.Requests.Running = orZero(v.Requests.Running, flight.Running())
+		v.Requests.Waiting = orZero(v.Requests.Waiting, model.Of(flight.Queued.Value))
 	}
 	if !v.Tokens.OutputPerSecond.OK() && sum.output.N > 0 {
 		v.Tokens.OutputPerSecond = perSecond(sum.output.Sum, elapsed)

@@ -57,12 +57,15 @@ type target struct {
 
 	reported []model.Reported  // by itself, on its newest page
 	follows  *requests.Tracker // of requests reported one by one; nil where none came
-	reports  []*workflow       // that it reported requests of
-	flight   model.Phases      // where those requests stand
-	probes   *reports          // what became of a probe's own; nil for every other target
-	users    users
-	marked   []float64 // every counter at the last mark; nil without one
-	busyAt1  bool      // requests ran already when it was first read
+	// tellsFlight: it reports requests before they end. Access logs do not: how many
+	// are in flight is then not known.
+	tellsFlight bool
+	reports     []*workflow  // that it reported requests of
+	flight      model.Phases // where those requests stand
+	probes      *reports     // what became of a probe's own; nil for every other target
+	users       users
+	marked      []float64 // every counter at the last mark; nil without one
+	busyAt1     bool      // requests ran already when it was first read
 
 	place    place         // where it is, as far as its address says
 	tells    []*telling    // of GPUs

@@ -109,7 +109,7 @@ func (t *target) see() model.TargetView {
 
 // seeFlight fills in what is in flight at a target that reports requests one by one.
 func (t *target) seeFlight(v *model.TargetView) {
-	if t.follows != nil && t.fresh() {
+	if t.tellsFlight && t.fresh() {
 		v.Running, v.Waiting = orZero(v.Running, t.flight.Running()), orZero(v.Waiting, model.Of(t.flight.Queued.Value))
 	}
 }

@@ -22,13 +22,14 @@ type workflow struct {
 	targets []*target
 	fresh   int
 
-	carried   int // targets that report requests of it
-	reporting int // fresh ones of them
-	reported  []model.ReportedView
-	job       model.Instant // when the deadline's job began; zero without one
-	now       model.Instant
-	steady    steady
-	judged    slo.Span // what the last view was judged by
+	carried     int  // targets that report requests of it
+	reporting   int  // fresh ones of them
+	tellsFlight bool // one of them reports requests before they end
+	reported    []model.ReportedView
+	job         model.Instant // when the deadline's job began; zero without one
+	now         model.Instant
+	steady      steady
+	judged      slo.Span // what the last view was judged by
 
 	is, was began   // the condition now, and the last one that was no silence
 	weight  float64 // how much it hurts within its condition
@@ -45,7 +46,7 @@ func newWorkflow(name string, spec *model.WorkflowSpec, rank int, now, keep time
 func (w *workflow) begin() {
 	w.engines.begin()
 	w.edge.begin()
-	w.targets, w.fresh, w.carried, w.reporting = w.targets[:0], 0, 0, 0
+	w.targets, w.fresh, w.carried, w.reporting, w.tellsFlight = w.targets[:0], 0, 0, 0, false
 	w.reported = nil
 }
 
@@ -61,6 +62,7 @@ func (w *workflow) join(t *target, ty *tally) {
 // carry adds a target that reports requests of the workflow.
 func (w *workflow) carry(t *target) {
 	w.carried++
+	w.tellsFlight = w.tellsFlight || t.tellsFlight
 	if t.fresh() {
 		w.reporting++
 	}
