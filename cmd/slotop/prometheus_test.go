@@ -70,9 +70,8 @@ func stored(out *bytes.Buffer, line, labels, stamp string) {
 		return
 	}
 	name, value, _ := strings.Cut(strings.TrimSpace(line), " ")
-	if head, rest, found := strings.Cut(name, "{"); found {
-		end := strings.LastIndexByte(line, '}')
-		_, rest, _ = strings.Cut(line[:end], "{")
+	if end := strings.LastIndexByte(line, '}'); end >= 0 {
+		head, rest, _ := strings.Cut(line[:end], "{")
 		fmt.Fprintf(out, "%s{%s,%s} %s %s\n", head, rest, labels, strings.TrimSpace(line[end+1:]), stamp)
 		return
 	}
