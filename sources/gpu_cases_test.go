@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"slotop/model"
+	"slotop/sources"
 	"slotop/sources/sourcetest/shared"
 )
 
@@ -130,10 +131,18 @@ func TestAGPUThatWasNeverSeen(t *testing.T) {
 	if err != nil || len(batch.Devices) != 1 || !slices.Contains(batch.About.Notes, "GPU 1 cannot be reached: unknown error (999)") {
 		t.Errorf("%v, %+v", err, batch.About)
 	}
-	b.lib.Script("gpu GPU-2 index=0 lost=4")
-	b = newGPUBench(t, "gpu GPU-2 index=0 lost=4")
-	if f := b.fault(0); f.Kind != model.Denied || !strings.Contains(f.Detail, "insufficient permissions") {
-		t.Errorf("%v", f)
+	for script, want := range map[string]sources.FaultError{
+		"gpu GPU-2 index=0 lost=4":   {Kind: model.Denied, Detail: "insufficient permissions"},
+		"gpu GPU-2 index=0 lost=999": {Kind: model.Refused, Detail: "GPU 0 cannot be reached: unknown error (999)"},
+	} {
+		if f := newGPUBench(t, script).fault(0); f.Kind != want.Kind || !strings.Contains(f.Detail, want.Detail) {
+			t.Errorf("%s: %v", script, f)
+		}
+	}
+	// A container has been given one GPU of three.
+	b = newGPUBench(t, "gpu GPU-2 index=0 lost=4\n"+h100("GPU-1", 1, 90)+"\ngpu GPU-3 index=2 lost=4")
+	if batch, err := b.at(0); err != nil || len(batch.Devices) != 1 || !slices.Contains(batch.About.Notes, "2 of the host's 3 GPUs are not ours to read") {
+		t.Errorf("%v, %+v", err, batch.About)
 	}
 }
 

@@ -94,17 +94,18 @@ func TestEveryReadingOfAGPU(t *testing.T) {
 		script  string
 		without []string
 	}{
-		"h100":        {h100("GPU-1", 0, 95) + h100GPM + " f197=1000000 f198=u5 f138=1000 f139=!3\nprocess GPU-1 4121 1048576\nprocess GPU-1 4122 18446744073709551615\n", nil},
-		"no-counters": {h100("GPU-1", 0, 95) + " f197=1000000 f198=2000000 f138=1000 f139=2000", []string{"NO_GPM"}},
-		"no-fields":   {h100("GPU-1", 0, 95) + h100GPM, []string{"NO_FIELDS"}},
-		"old-driver":  {h100("GPU-1", 0, 95) + h100GPM + "\nprocess GPU-1 4121 1048576\n", []string{"V1_ONLY"}},
-		"no-symbol":   {h100("GPU-1", 0, 95), []string{"NO_TEMPERATURE"}},
-		"denied":      {h100("GPU-1", 0, 95) + h100GPM + " gpmtake=!4", nil},
-		"taken":       {h100("GPU-1", 0, 95) + h100GPM + " gpmtake=!19", nil},
-		"impossible":  {"gpu GPU-1 index=0 busy=4294967295 membusy=101 total=100 used=101 temp=4294967295 f186=4294967295000 f82=u4294967295 sm=4294967295 reasons=0", nil},
-		"failing":     {"gpu GPU-1 index=0 busy=!999 total=!10 temp=!27 sm=!4 mem=!20 reasons=!999 f186=!4 f83=!999 power=!999", nil},
-		"jetson":      {"gpu GPU-1 index=0 name=Orin_(nvgpu)", nil},
-		"embedded":    {"gpu GPU-0000000f-aaaa index=0 name=ACME_embedded busy=0 total=0 used=0 gpm=1 gpmtake=!4\nprocess GPU-0000000f-aaaa 0 0\nprocess GPU-0000000f-aaaa 4294967295 0\nprocess GPU-0000000f-aaaa 4121 0\n", nil},
+		"h100":          {h100("GPU-1", 0, 95) + h100GPM + " f197=1000000 f198=u5 f138=1000 f139=!3\nprocess GPU-1 4121 1048576\nprocess GPU-1 4122 18446744073709551615\n", nil},
+		"no-counters":   {h100("GPU-1", 0, 95) + " f197=1000000 f198=2000000 f138=1000 f139=2000", []string{"NO_GPM"}},
+		"no-fields":     {h100("GPU-1", 0, 95) + h100GPM, []string{"NO_FIELDS"}},
+		"old-driver":    {h100("GPU-1", 0, 95) + h100GPM + "\nprocess GPU-1 4121 1048576\n", []string{"V1_ONLY"}},
+		"unknown-field": {strings.Replace(h100("GPU-1", 0, 95), h100Fields, " f186=!2 f83=!2 f197=!2 gpm=1 g5=!2 g10=58", 1), nil},
+		"no-symbol":     {h100("GPU-1", 0, 95), []string{"NO_TEMPERATURE"}},
+		"denied":        {h100("GPU-1", 0, 95) + h100GPM + " gpmtake=!4", nil},
+		"taken":         {h100("GPU-1", 0, 95) + h100GPM + " gpmtake=!19", nil},
+		"impossible":    {"gpu GPU-1 index=0 busy=4294967295 membusy=101 total=100 used=101 temp=4294967295 f186=4294967295000 f82=u4294967295 sm=4294967295 reasons=0", nil},
+		"failing":       {"gpu GPU-1 index=0 busy=!999 total=!10 temp=!27 sm=!4 mem=!20 reasons=!999 f186=!4 f83=!999 power=!999", nil},
+		"jetson":        {"gpu GPU-1 index=0 name=Orin_(nvgpu)", nil},
+		"embedded":      {"gpu GPU-0000000f-aaaa index=0 name=ACME_embedded busy=0 total=0 used=0 gpm=1 gpmtake=!4\nprocess GPU-0000000f-aaaa 0 0\nprocess GPU-0000000f-aaaa 4294967295 0\nprocess GPU-0000000f-aaaa 4121 0\n", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newGPUBench(t, "clock 1000000\n"+c.script, c.without...)
@@ -357,7 +358,7 @@ func TestSlowCalls(t *testing.T) {
 			t.Errorf("a poll took %v", took)
 		}
 	}
-	if took := time.Since(start); batch.Round < took*8/10 || batch.Round > took*12/10 {
+	if took := time.Since(start); batch.Round < 1500*time.Millisecond || batch.Round > took*13/10 {
 		t.Errorf("a round of %v, it took %v", batch.Round, took)
 	}
 	if got := b.lib.Calls("nvmlDeviceGetCount") - rounds; got != 1 {

@@ -76,14 +76,15 @@ func (c *card) takeFields(r *reading, answer nvml.Return) {
 	kept := c.fields[:0]
 	stamp := int64(0)
 	for _, f := range c.fields {
+		status := partStatus(f.Return)
 		if answer != nvml.Success {
-			f.Return = answer
+			status = statusOf(answer)
 		}
 		stamp = max(stamp, f.Timestamp)
-		if statusOf(f.Return) != model.NotSupported {
+		if status != model.NotSupported {
 			kept = append(kept, f)
 		}
-		c.takeField(r.at, &f)
+		c.takeField(r.at, &f, status)
 	}
 	c.fields = kept
 	if answer == nvml.Success {
@@ -91,9 +92,8 @@ func (c *card) takeFields(r *reading, answer nvml.Return) {
 	}
 }
 
-func (c *card) takeField(at time.Duration, f *nvml.Field) {
+func (c *card) takeField(at time.Duration, f *nvml.Field, status model.Status) {
 	of := fieldOf[f.ID]
-	status := statusOf(f.Return)
 	v, whole := f.Uint()
 	switch {
 	case status == model.Measured && !whole:
@@ -260,7 +260,7 @@ func (g *gpm) show(d *model.Device, metrics []nvml.Metric) {
 		of := metricOf[i]
 		status := g.status
 		if status == model.Measured {
-			status = statusOf(metrics[i].Return)
+			status = partStatus(metrics[i].Return)
 		}
 		if of.rate && status != model.Measured && d.From[of.metric] == model.FromDriver {
 			continue

@@ -23,6 +23,15 @@ func statusOf(r nvml.Return) model.Status {
 	}
 }
 
+// partStatus is what the answer of one field or metric of many means: a driver that
+// does not know it calls it an invalid argument.
+func partStatus(r nvml.Return) model.Status {
+	if r == nvml.InvalidArgument {
+		return model.NotSupported
+	}
+	return statusOf(r)
+}
+
 // isLost reports whether an answer says that the GPU itself cannot be used. After
 // it every call of the GPU gives the same, and some take long.
 func isLost(r nvml.Return) bool {

@@ -3,6 +3,7 @@ package sources
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"slotop/model"
@@ -27,8 +28,9 @@ type nvmlReader struct {
 	failing bool // the last round had no answer
 	retry   retry
 
-	cards  []*card // in the order of first sight
-	unseen []string
+	cards  []*card  // in the order of first sight
+	hidden int      // GPUs of the host that are not ours to read
+	unseen []string // others that were never read, and why
 	count  int
 	slowAt time.Duration // of the next round that reads what seldom changes
 	procs  processTable
@@ -113,10 +115,7 @@ func (r *nvmlReader) round(at time.Duration) (gpuRound, *FaultError) {
 		r.enumerate(min(n, maxGPUs))
 	}
 	if len(r.cards) == 0 {
-		if len(r.unseen) > 0 {
-			return gpuRound{}, &FaultError{model.Denied, r.unseen[0]}
-		}
-		return gpuRound{}, noGPUs
+		return gpuRound{}, r.nothing()
 	}
 	reading := reading{driver: r.driver, at: at, proc: r.procs.root, slow: slow}
 	for _, c := range r.cards {
@@ -132,12 +131,24 @@ func (r *nvmlReader) round(at time.Duration) (gpuRound, *FaultError) {
 	return round, nil
 }
 
+// nothing says why there is no GPU to read.
+func (r *nvmlReader) nothing() *FaultError {
+	switch {
+	case r.hidden > 0:
+		return noDriver(nvml.NoPermission)
+	case len(r.unseen) > 0:
+		return &FaultError{model.Refused, strings.Join(r.unseen, "; ")}
+	default:
+		return noGPUs
+	}
+}
+
 // enumerate finds which GPU has which number now. One that is not found keeps its
 // place and is lost; one whose number gives no answer now stays as it was.
 func (r *nvmlReader) enumerate(n int) {
 	found := make([]*card, n)
 	errs := make([]nvml.Return, n)
-	r.unseen = nil
+	r.unseen, r.hidden = nil, 0
 	for i := range n {
 		found[i], errs[i] = r.find(i)
 	}
@@ -155,7 +166,11 @@ func (r *nvmlReader) enumerate(n int) {
 		c.device.Index = -1
 	}
 	for i, answer := range errs {
-		if found[i] == nil && !r.numbered(i) {
+		switch {
+		case found[i] != nil || r.numbered(i):
+		case answer == nvml.NoPermission: // a container has been given others
+			r.hidden++
+		default:
 			r.unseen = append(r.unseen, fmt.Sprintf("GPU %d cannot be reached: %s", i, answer))
 		}
 	}
@@ -208,6 +223,9 @@ func (r *nvmlReader) devices() []model.Device {
 // something in it changes.
 func (r *nvmlReader) describe() {
 	notes := append([]string{"through the NVIDIA driver's library"}, r.unseen...)
+	if r.hidden > 0 {
+		notes = append(notes, fmt.Sprintf("%d of the host's %d GPUs are not ours to read", r.hidden, r.count))
+	}
 	if r.about == nil || r.about.Version != r.version || !slices.Equal(r.about.Notes, notes) {
 		r.about = &model.About{Engine: "nvml", Version: r.version, Notes: notes}
 	}

@@ -96,6 +96,22 @@ func TestSavedTablesOfGPUs(t *testing.T) {
 	}
 }
 
+func TestSavedTablesKeepTheContract(t *testing.T) {
+	const table = "uuid, index, utilization.gpu [%], driver_version\nGPU-a, 0, 1 %, 590\nGPU-a, 0, 3 %, 590\n"
+	gone := filepath.Join(t.TempDir(), "gone.csv")
+	sourcetest.Run(t, sourcetest.Case{
+		Open: func(tb testing.TB) sources.Source { return resolve(tb, savedPages(tb, table)[0])[0].Source },
+		Bad: func(tb testing.TB) sources.Source {
+			if err := os.WriteFile(gone, []byte(table), 0o600); err != nil {
+				tb.Fatal(err)
+			}
+			defer os.Remove(gone)
+			return resolve(tb, gone)[0].Source
+		},
+		Word: model.NotFound,
+	})
+}
+
 // Tables in a row are one target, a table a poll, also of one file; another kind of
 // file between them is not.
 func TestSavedTablesInARow(t *testing.T) {

@@ -19,7 +19,7 @@ import (
 
 var pagesKind = Kind{
 	Name:    "pages",
-	Doc:     "saved metrics pages or stats documents, one poll each; a directory's *.prom files in name order",
+	Doc:     "saved metrics pages, stats documents or tables of nvidia-smi, one poll each; a directory's *.prom files in name order",
 	Example: "captures/monday/",
 	Match:   exists,
 	Open:    openPages,

@@ -265,7 +265,7 @@ func looksLikePath(arg string) bool {
 }
 
 // pageSuffix are the endings that only a file name has; ".com" is not one.
-var pageSuffix = map[string]bool{".prom": true, ".txt": true, ".json": true, ".tape": true, ".metrics": true}
+var pageSuffix = map[string]bool{".prom": true, ".txt": true, ".json": true, ".tape": true, ".metrics": true, ".csv": true}
 
 func exists(path string) bool {
 	_, err := os.Stat(path)
