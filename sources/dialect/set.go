@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"sync"
 
 	"slotop/model"
 )
@@ -131,14 +132,10 @@ func (s *Set) AddDir(fsys fs.FS) error {
 	}
 	specs := maps.Clone(s.specs)
 	from := map[string]string{}
-	for _, name := range names {
-		data, err := readFile(fsys, name)
-		if err != nil {
-			return fmt.Errorf("read dialect %s: %w", name, err)
-		}
-		one, err := parse(name, data)
-		if err != nil {
-			return err
+	for i, read := range readAll(fsys, names) {
+		name, one := names[i], read.spec
+		if read.err != nil {
+			return read.err
 		}
 		if other, twice := from[one.Engine]; twice {
 			return fmt.Errorf("%s: engine %q is described in %s already", name, one.Engine, other)
@@ -154,6 +151,30 @@ func (s *Set) AddDir(fsys fs.FS) error {
 	s.specs, s.dialects = specs, dialects
 	s.layouts.forget()
 	return nil
+}
+
+// parsed is a file as read.
+type parsed struct {
+	spec *spec
+	err  error
+}
+
+// readAll reads files side by side: every start of the program waits for it.
+func readAll(fsys fs.FS, names []string) []parsed {
+	all := make([]parsed, len(names))
+	var done sync.WaitGroup
+	for i, name := range names {
+		done.Go(func() {
+			data, err := readFile(fsys, name)
+			if err != nil {
+				all[i].err = fmt.Errorf("read dialect %s: %w", name, err)
+				return
+			}
+			all[i].spec, all[i].err = parse(name, data)
+		})
+	}
+	done.Wait()
+	return all
 }
 
 // maxFile bounds a dialect file: a long one has 10 KiB.
