@@ -2,6 +2,7 @@ package sources
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -73,8 +74,8 @@ func TestDNSFaults(t *testing.T) {
 		}
 		fails = err
 		_, got := d.Poll(t.Context())
-		fault, ok := got.(*FaultError)
-		if !ok || fault.Kind != word || strings.Contains(got.Error(), "MARK") {
+		var fault *FaultError
+		if !errors.As(got, &fault) || fault.Kind != word || strings.Contains(got.Error(), "MARK") {
 			t.Errorf("%v gives %v, want %s", err, got, word)
 		}
 		if len(d.Found()) != 1 {

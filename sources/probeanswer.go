@@ -94,7 +94,7 @@ func (a *answerText) readObject(rest io.Reader, err error) error {
 		body, err = readAll(rest, body, maxReply)
 		a.at = a.now()
 	}
-	if err != nil && err != io.EOF {
+	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
 	a.unary = true
