@@ -268,7 +268,7 @@ func (f *Fleet) frame(at model.Instant) *model.Frame {
 	}
 	fr.CoveredS = f.covered()
 	f.forgetFlows(at)
-	points, repeat := f.grid.advance(at.Mono, staleAfter(max(f.every, f.longestStep())))
+	points, repeat := f.grid.advance(at.Mono, max(staleAfter(max(f.every, f.longestStep())), f.span))
 	for _, w := range f.flows {
 		fr.Workflows = append(fr.Workflows, w.see(at, f))
 		w.record(&fr.Workflows[len(fr.Workflows)-1], points, repeat, f.grid.step, f.grid.end(f.started))

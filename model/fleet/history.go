@@ -29,7 +29,8 @@ type grid struct {
 }
 
 // advance moves the axis to now. It returns how many points are due and whether
-// the ones skipped may repeat the present value: a late tick is no gap.
+// the ones skipped may repeat the present value: a late tick is no gap, nor is a past
+// that a server tells in steps as long as the window that each figure is of.
 func (g *grid) advance(now, hold time.Duration) (points int, repeat bool) {
 	i := int64(now / g.step)
 	if !g.live {

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -69,6 +70,31 @@ func TestNothingMovesBetweenSteps(t *testing.T) {
 	}
 	if f := b.tick(); f.Targets[0].State != model.Stalled {
 		t.Errorf("three steps without a token: %s, want stalled", f.Targets[0].State)
+	}
+}
+
+// The past of a server is told in steps as long as the window: a chart of it is a
+// line, and a pause that no figure tells of stays a gap.
+func TestPastIsNoRowOfDots(t *testing.T) {
+	b := newBench(t, time.Second, "a")
+	tokens := 0.0
+	next := func(after time.Duration) *model.History {
+		b.pass(after)
+		tokens += after.Seconds()
+		b.poll("a", counter(model.OutputTokens, tokens), gauge(model.Running, 1))
+		return workflowNamed(t, b.tick(), "chat").History
+	}
+	for range 5 {
+		next(time.Minute)
+	}
+	h := next(time.Minute)
+	for i, v := range h.Running {
+		if v != 1 {
+			t.Fatalf("point %d of %d is %v", i, len(h.Running), v)
+		}
+	}
+	if h = next(2 * time.Minute); !math.IsNaN(float64(h.Running[len(h.Running)-60])) {
+		t.Error("two minutes without an answer are no gap")
 	}
 }
 

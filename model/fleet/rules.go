@@ -88,7 +88,7 @@ func (f *Fleet) judgeTargets(fr *model.Frame) {
 	}
 	for i, t := range f.targets {
 		v := &fr.Targets[i]
-		if t.kind() == model.GPUTarget {
+		if !t.works() {
 			continue
 		}
 		if !t.fresh() {
@@ -100,6 +100,12 @@ func (f *Fleet) judgeTargets(fr *model.Frame) {
 			f.observe(o, fr.At)
 		}
 	}
+}
+
+// works reports whether a target may have work: what was never asked may turn out to
+// be anything, and neither GPUs nor what finds other targets serve requests.
+func (t *target) works() bool {
+	return t.state != "" && t.kind() != model.GPUTarget && t.kind() != model.FinderTarget
 }
 
 // outage says what a group of silent targets has in common.

@@ -342,8 +342,7 @@ func TestAlertsWithoutRoom(t *testing.T) {
 		b.f.book.Observe(alert.Observation{Rule: fullRule, Workflow: fmt.Sprint(i), Truth: alert.CannotTell, Text: "?"}, b.at)
 	}
 	f := b.tick()
-	// The alerts of the target itself come on top.
-	if want := (model.Unjudged{Rule: "alerts", Why: "there was no room for 11 more"}); !slices.Contains(f.Unjudged, want) {
+	if want := (model.Unjudged{Rule: "alerts", Why: "there was no room for 10 more"}); !slices.Contains(f.Unjudged, want) {
 		t.Errorf("%+v", f.Unjudged)
 	}
 }
@@ -522,6 +521,22 @@ func TestImpossiblePolicy(t *testing.T) {
 	} {
 		if _, err := New(Config{Every: time.Second, Policy: p}); err == nil || strings.Contains(err.Error(), "\x1b") {
 			t.Errorf("%+v: %v", p, err)
+		}
+	}
+}
+
+// What tells of GPUs, or finds other targets, has no work that could stand still:
+// neither before it was asked nor after is an alert about that unknown.
+func TestOnlyWhatServesCanStall(t *testing.T) {
+	for _, kind := range []string{model.GPUTarget, model.FinderTarget} {
+		b := newBench(t, time.Second, "a")
+		b.tick()
+		b.pass(time.Second)
+		b.f.Step(model.Input{At: b.at, Batch: &model.Batch{Target: "a", About: &model.About{Kind: kind, StepS: 5}}})
+		b.tick()
+		b.pass(time.Minute)
+		if a, ok := alertNamed(b.tick(), "stalled"); ok {
+			t.Errorf("%s: %+v", kind, a)
 		}
 	}
 }
