@@ -62,7 +62,7 @@ func detailLines(f *model.Frame, t *model.TargetView, w int, look Look) []string
 	switch {
 	case t.Probe != nil:
 		s.probed(t)
-	case t.Kind != model.GPUTarget:
+	case t.Kind != model.GPUTarget && t.Kind != model.FinderTarget:
 		s.numbers(f, t)
 	}
 	s.engines(t)

@@ -24,5 +24,22 @@ func TestDetailOfWhatIsPassedOn(t *testing.T) {
 	hasNot(t, detail(), "clock")
 	v.Kind, v.StepS = model.FinderTarget, model.Of(5)
 	has(t, detail(), "other targets")
-	hasNot(t, detail(), "new values")
+	hasNot(t, detail(), "new values", "── NOW")
+}
+
+// What finds targets is none of those that serve: it has a row among them only
+// where it cannot find any, and is not counted with them.
+func TestFinderServesNobody(t *testing.T) {
+	f := tuitest.Calm()
+	n := len(f.Targets)
+	f.Targets = append(f.Targets, model.TargetView{ID: "file_sd:a.json", Name: "file_sd:a.json", Kind: model.FinderTarget, State: model.Up, Polls: 3})
+	strip := func() string { return Engines{}.Render(f, layout.Size{W: 80, H: 12}, Look{}) }
+	head := func() string { return Header{}.Render(f, layout.Size{W: 80, H: 1}, Look{}) }
+	hasNot(t, strip(), "file_sd")
+	f.Targets[0].Engine = ""
+	has(t, head(), plural(n, "target"))
+	finder := &f.Targets[n]
+	finder.State, finder.Fault = model.Down, &model.FaultView{Fault: model.Fault{Kind: model.Malformed}}
+	has(t, strip(), "file_sd")
+	has(t, head(), plural(n, "target"))
 }

@@ -67,12 +67,18 @@ func gpusLost(f *model.Frame) int {
 	return n
 }
 
-// servers are the targets that serve, or stand before what serves: all but those that
-// tell of GPUs, unless there is nothing else.
+// aside reports whether a target has no place among those that serve: it tells of
+// GPUs, or it finds others and nothing hinders it.
+func aside(t *model.TargetView) bool {
+	return t.Kind == model.GPUTarget || t.Kind == model.FinderTarget && conditionOf(t) >= starting
+}
+
+// servers are the targets that serve, or stand before what serves, unless there is
+// nothing of the kind.
 func servers(f *model.Frame) []*model.TargetView {
 	out := make([]*model.TargetView, 0, len(f.Targets))
 	for i := range f.Targets {
-		if f.Targets[i].Kind != model.GPUTarget {
+		if !aside(&f.Targets[i]) {
 			out = append(out, &f.Targets[i])
 		}
 	}

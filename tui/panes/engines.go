@@ -33,8 +33,8 @@ func (Engines) Render(f *model.Frame, size layout.Size, look Look) string {
 		return ""
 	}
 	order := targetOrder(f, "", ByState)
-	if !OnlyGPUs(f) {
-		order = slices.DeleteFunc(order, func(t *model.TargetView) bool { return t.Kind == model.GPUTarget })
+	if serve := slices.DeleteFunc(slices.Clone(order), aside); len(serve) > 0 {
+		order = serve
 	}
 	from, to, more := visible(len(order), 0, size.H-1)
 	serving(f, order, to, look)

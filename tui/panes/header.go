@@ -54,7 +54,7 @@ func (h Header) Render(f *model.Frame, size layout.Size, look Look) string {
 }
 
 // watched counts the targets by kind, where each of them is known to be one, and
-// instead of those that tell of GPUs the GPUs.
+// instead of those that tell of GPUs the GPUs. What finds targets counts by them.
 func (h Header) watched(f *model.Frame) string {
 	kinds := map[string]int{}
 	known := true
@@ -64,7 +64,7 @@ func (h Header) watched(f *model.Frame) string {
 	}
 	out := ""
 	if !known {
-		out, kinds = plural(len(f.Targets)-kinds[model.GPUTarget], "target"), map[string]int{model.GPUTarget: kinds[model.GPUTarget]}
+		out, kinds = plural(len(f.Targets)-kinds[model.GPUTarget]-kinds[model.FinderTarget], "target"), map[string]int{model.GPUTarget: kinds[model.GPUTarget]}
 	}
 	for _, kind := range []string{model.EngineTarget, model.GatewayTarget, model.GPUTarget, model.PrometheusTarget, model.ProbeTarget} {
 		n, text := kinds[kind], plural(kinds[kind], kindWord(kind))
