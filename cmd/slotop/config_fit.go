@@ -96,7 +96,7 @@ func (f *fitting) carriers() []*looked {
 }
 
 func (f *fitting) add(t *looked) {
-	if t.about == nil || !f.reaches(t) {
+	if t.about == nil || !t.serves() || !f.reaches(t) {
 		return
 	}
 	if t.byRequests() {

@@ -155,6 +155,10 @@ func TestConfigCheckLooks(t *testing.T) {
 	t.Cleanup(other.Close)
 	gone := httptest.NewServer(nil)
 	gone.Close()
+	gpus := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte("# TYPE DCGM_FI_DEV_GPU_UTIL gauge\nDCGM_FI_DEV_GPU_UTIL{gpu=\"0\",UUID=\"GPU-aaaaaaaa-0000-0000-0000-000000000000\"} 98\n"))
+	}))
+	t.Cleanup(gpus.Close)
 	_, env := configHome(t, map[string]string{"config.yaml": `
 workflows:
 - {name: chat, match: {model: chat}, slo: {ttft: 300ms, tpot: 50ms}}
@@ -163,13 +167,14 @@ targets:
 - {address: "` + engine.address() + `", name: mine}
 - {address: "` + other.URL + `/metrics", name: other}
 - {address: "` + gone.URL + `/metrics", name: gone}
+- {address: "` + gpus.URL + `/metrics", name: gpus}
 `})
 	r := headlessIn(t, env, "config", "check")
 	if r.code != exitOK || r.err != "" {
 		t.Errorf("exit code %d, said %q", r.code, r.err)
 	}
 	for _, want := range []string{
-		"config.yaml: right, 3 targets, 2 workflows", "mine: vllm", "other: no engine that is known", "gone: refused: ",
+		"config.yaml: right, 4 targets, 2 workflows", "mine: vllm", "other: no engine that is known", "gone: refused: ", "gpus: dcgm-exporter",
 		"workflow chat: TTFT 300 ms lies between two bucket edges, 250 ms and 500 ms, on mine (vllm): the answer will be an interval, ",
 		" wide: between ", "the nearest edge is 250 ms",
 		"workflow chat: TPOT 50 ms is a bucket edge on mine (vllm): exact",
@@ -177,6 +182,7 @@ targets:
 	} {
 		says(t, "the command", r.out, want)
 	}
+	saysNot(t, "the command", r.out, "gpus (dcgm-exporter)")
 	if r.took > soon(lookPatience) {
 		t.Errorf("took %v", r.took)
 	}

@@ -65,7 +65,17 @@ func (t *looked) describe() string {
 
 // byRequests reports whether the target tells of single requests, not of sums.
 func (t *looked) byRequests() bool {
-	return t.reports || t.about != nil && len(t.signals) == 0 && t.target.Kind == model.GatewayTarget
+	return t.serves() && (t.reports || t.about != nil && len(t.signals) == 0 && t.target.Kind == model.GatewayTarget)
+}
+
+// serves reports whether requests of users pass through the target: those of a probe
+// are its own, and neither GPUs nor what finds other targets have any.
+func (t *looked) serves() bool {
+	kind := t.target.Kind
+	if t.about != nil {
+		kind = cmp.Or(t.about.Kind, kind)
+	}
+	return kind != model.ProbeTarget && kind != model.GPUTarget && kind != model.FinderTarget
 }
 
 // called is the target's software.

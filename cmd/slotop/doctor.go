@@ -85,7 +85,7 @@ type examination struct {
 	saved    bool
 	fold     *fleet.Fleet
 	last     model.Instant
-	kept     []model.Batch // the last good one of each target, doubled
+	kept     []keptBatch // the last good one of each target
 	seen     []*looked
 	tells    map[string]*tells // by target
 }
@@ -105,8 +105,14 @@ func (e *examination) take(in model.Input) {
 	if in.Batch == nil || in.Batch.Fault != nil {
 		return
 	}
-	e.kept = slices.DeleteFunc(e.kept, func(b model.Batch) bool { return b.Target == in.Batch.Target })
-	e.kept = append(e.kept, doubled(in.Batch))
+	e.kept = slices.DeleteFunc(e.kept, func(k keptBatch) bool { return k.Target == in.Batch.Target })
+	e.kept = append(e.kept, keptBatch{doubled(in.Batch), in.At})
+}
+
+// keptBatch is a doubled batch and when it was had.
+type keptBatch struct {
+	model.Batch
+	at model.Instant
 }
 
 // frame is what the fold makes of a second poll, by which all since the servers'
@@ -115,7 +121,11 @@ func (e *examination) take(in model.Input) {
 func (e *examination) frame() *model.Frame {
 	at := e.last.Add(time.Second)
 	for i := range e.kept {
-		e.fold.Step(model.Input{At: at, Batch: &e.kept[i]})
+		k := &e.kept[i]
+		if !k.Clock.IsZero() {
+			k.Clock = k.Clock.Add(at.Sub(k.at)) // as the other side's clock would have gone on
+		}
+		e.fold.Step(model.Input{At: at, Batch: &k.Batch})
 	}
 	return e.fold.Step(model.Input{At: at})
 }
@@ -194,9 +204,12 @@ func (e *examination) target(v *model.TargetView, devices []model.DeviceView) re
 		delete(e.tells, v.Name)
 		return c
 	}
-	if c.Exact {
+	switch {
+	case v.Kind == model.ProbeTarget:
+		c.Shows = []string{"TTFT, first answer, TPOT, E2E latency and failures of its own requests, in no workflow's figures"}
+	case c.Exact:
 		c.Shows = []string{"TTFT, TPOT and E2E latency of each request that reports them", "goodput, exactly", "how requests ended"}
-	} else {
+	default:
 		own.figures(&c, figuresOf(v.Kind))
 	}
 	for i := range devices {

@@ -86,7 +86,7 @@ func figuresOf(kind string) []figure {
 	switch kind {
 	case model.GatewayTarget:
 		return gatewayFigures
-	case model.GPUTarget, model.FinderTarget:
+	case model.GPUTarget, model.FinderTarget, model.ProbeTarget:
 		return nil
 	default:
 		return engineFigures

@@ -10,10 +10,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"slotop/model"
 	"slotop/model/fleet"
 	"slotop/model/report"
+	"slotop/sources"
 	"slotop/sources/sourcetest/shared"
 )
 
@@ -351,6 +353,40 @@ func TestDoctorFinds(t *testing.T) {
 	}
 	if engines != 2 || len(c.Targets) != 3 || !c.Told {
 		t.Errorf("%+v", c.Targets)
+	}
+}
+
+// TestDoctorProbe: what a probe measures is in no workflow's figures, so it judges no
+// promise.
+func TestDoctorProbe(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = w.Write([]byte("data: {\"choices\":[{\"delta\":{\"content\":\"one\"}}]}\n\ndata: [DONE]\n\n"))
+	}))
+	t.Cleanup(server.Close)
+	r := headless(t, "doctor", "openai+"+server.URL+"?model=tiny")
+	text := strings.Join(strings.Fields(r.out), " ")
+	says(t, "doctor", text, "a probe, which sends requests of its own")
+	saysNot(t, "doctor", text, "judged exactly")
+	saysNot(t, "doctor", text, "goodput, exactly")
+	if r.code != exitOK {
+		t.Errorf("exit code %d: %s", r.code, r.out)
+	}
+}
+
+// TestDoctorClock: a clock that agrees with ours does so whenever its server was asked.
+func TestDoctorClock(t *testing.T) {
+	opened := []sources.Opened{{Target: model.Target{ID: "a", Name: "a", Kind: model.EngineTarget}}}
+	e, err := newExamination(settings{window: fleet.DefaultWindow}, opened)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := model.Instant{Wall: time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)}
+	e.take(model.Input{At: at, Batch: &model.Batch{Target: "a", About: &model.About{Engine: "vllm"}, Clock: at.Wall, ClockError: time.Second / 2}})
+	e.take(model.Input{At: at.Add(5 * time.Second)})
+	if s := e.frame().Targets[0].SkewS; !s.OK() || s.Value != 0 {
+		t.Errorf("%+v", s)
 	}
 }
 

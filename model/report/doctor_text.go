@@ -64,6 +64,8 @@ func (t *TargetCheckup) title() string {
 		what = "reports of single requests"
 	case what == "" && t.Kind == model.FinderTarget:
 		return t.Name + ": finds the targets to watch"
+	case what == "" && t.Kind == model.ProbeTarget:
+		return t.Name + ": a probe, which sends requests of its own"
 	case what == "" && t.Kind == model.PrometheusTarget:
 		what = "a Prometheus-compatible server"
 	case what == "":
