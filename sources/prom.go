@@ -96,6 +96,7 @@ type prometheus struct {
 	levelsAt time.Time // the last answer of levels
 	next     time.Time // the next question
 	began    time.Time // the grid of instants that are asked for
+	planned  planned   // the last instant of it
 	load     load
 	spoke    bool // something was told of the servers
 	told     promTold
@@ -204,7 +205,7 @@ func (p *prometheus) lookAgain(ctx context.Context) error {
 	if len(p.views) == 0 || p.interval == 0 {
 		every = lookSoon
 	}
-	if !p.looked.IsZero() && now.Sub(p.looked) < every {
+	if since := now.Sub(p.looked); !p.looked.IsZero() && since >= 0 && since < every {
 		return nil
 	}
 	err := p.look(ctx, now, lookBack)
@@ -333,8 +334,8 @@ func (p *prometheus) askCounts(ctx context.Context, q *asking) error {
 		p.next = p.now().Add(lookSoon)
 		return nil
 	}
-	if q.at.IsZero() {
-		p.plan(q)
+	if q.at.IsZero() && !p.plan(q) {
+		return nil
 	}
 	if len(q.settle) == 0 {
 		answer, err := p.gain(ctx, q.due, q.at)
@@ -352,24 +353,51 @@ func (p *prometheus) askCounts(ctx context.Context, q *asking) error {
 	return p.settleAnchors(ctx, q)
 }
 
-// plan chooses what to ask for, and from when on.
-func (p *prometheus) plan(q *asking) {
-	now, step := p.now(), p.step()
-	if p.began.IsZero() || now.Before(p.began) {
+// planned is an instant that was asked for, and what the clocks showed then.
+type planned struct {
+	at   time.Time
+	then serverTime
+}
+
+// jumped reports whether the server's clock went on otherwise than ours since then: it
+// was set, or another server of several answers.
+func (p *prometheus) jumped() bool {
+	drift := p.now().Sub(p.planned.then.shown) - (p.progress - p.planned.then.at)
+	return !p.planned.at.IsZero() && drift.Abs() > nearestAnchor*p.interval
+}
+
+// plan chooses what to ask for, and from when on; ok is false where the server's clock
+// has not come to another instant of the grid. What was gained meanwhile is not known
+// where that clock jumped: to ask for a stretch of it would count much of it twice.
+func (p *prometheus) plan(q *asking) (ok bool) {
+	now, step, jumped := p.now(), p.step(), p.jumped()
+	if p.began.IsZero() || jumped {
 		p.began = now.Truncate(time.Millisecond)
 	}
-	q.at = p.began.Add(now.Sub(p.began) / step * step)
+	q.at = p.began.Add(max(0, now.Sub(p.began)) / step * step)
+	if !jumped && !p.planned.at.IsZero() && !q.at.After(p.planned.at) {
+		p.next = p.planned.at.Add(step)
+		return false
+	}
+	p.planned = planned{q.at, serverTime{now, p.progress}}
 	q.due = p.load.choose(p.counts, q.at)
 	p.next = q.at.Add(step)
 	from := q.at.Add(-(nearestAnchor + 1) * p.interval)
+	for _, t := range p.counts {
+		if jumped && !t.anchor.at.IsZero() {
+			t.resume(q.at)
+			t.asked, t.shown = q.at, time.Time{}
+		}
+	}
 	for _, t := range q.due {
 		switch gap := q.at.Sub(t.last.at); {
 		case t.anchor.at.IsZero():
 			t.begin(from)
-		case gap <= 0 || gap > longestGap*p.interval:
+		case gap < 0 || gap > longestGap*p.interval:
 			t.resume(from)
 		}
 	}
+	return true
 }
 
 // gain asks what metrics gained from their anchors up to an instant.

@@ -1,0 +1,65 @@
+package sources
+
+import (
+	"testing"
+	"time"
+
+	"slotop/model"
+	"slotop/sources/dialect"
+)
+
+// counting is a source that knows what to ask for, with one count.
+func counting(interval time.Duration) (*prometheus, *track) {
+	t := &track{tag: "0.0", read: dialect.Read{Names: []string{"n"}, Kind: model.Counter, Signals: []model.Signal{model.OutputTokens}, Series: 1}}
+	p := &prometheus{promFleet: &promFleet{promServer: &promServer{}, interval: interval, counts: []*track{t}}}
+	return p, t
+}
+
+// countWhile is what is counted of ten things a second where the server's clock is off
+// by so much at each second of ours.
+func countWhile(seconds int, off func(second int) time.Duration) float64 {
+	const interval = 2 * time.Second
+	p, t := counting(interval)
+	start := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	for second := range seconds {
+		p.Advance(time.Duration(second) * time.Second)
+		if !p.clock.shown.IsZero() && p.now().Before(p.next) {
+			continue
+		}
+		p.clock = serverTime{start.Add(p.progress + off(second)), p.progress}
+		q := &asking{}
+		if !p.plan(q) {
+			continue
+		}
+		if len(t.rows) == 0 {
+			t.rows = []trackRow{{}}
+		}
+		span, _ := rangeFrom(q.at.Sub(t.anchor.at), p.interval, p.wholes)
+		t.got = append(t.got[:0], 10*span.Seconds())
+		p.count(q)
+	}
+	return t.last.of(0)
+}
+
+// Ten a second are ten a second, also where a server's clock comes late to an instant,
+// is set, or where two servers answer in turn whose clocks differ.
+func TestCountsWhileClocksJump(t *testing.T) {
+	const seconds = 300
+	for name, c := range map[string]struct {
+		off  func(second int) time.Duration
+		lost float64 // seconds that may be missing
+	}{
+		"even":      {func(int) time.Duration { return 0 }, 0},
+		"jitter":    {func(s int) time.Duration { return -time.Duration(s%3) * 400 * time.Millisecond }, 3},
+		"two":       {func(s int) time.Duration { return -time.Duration(s%2) * 5 * time.Second }, 6},
+		"forward":   {func(s int) time.Duration { return time.Duration(s/100) * time.Hour }, 8},
+		"back":      {func(s int) time.Duration { return -time.Duration(s/100) * time.Hour }, 8},
+		"some back": {func(s int) time.Duration { return -time.Duration(s/100) * 30 * time.Second }, 8},
+	} {
+		n := countWhile(seconds, c.off) / 10
+		most := float64(seconds) + (nearestAnchor+1)*2 // what it begins with
+		if n > most || n < seconds-2-c.lost {
+			t.Errorf("%s: %.0f s counted of %d, want no more than %.0f", name, n, seconds, most)
+		}
+	}
+}
