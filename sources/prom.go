@@ -301,7 +301,7 @@ func (p *prometheus) askLevels(ctx context.Context) error {
 	p.fresh = model.Replicas{}
 	rest := p.answerTo(p.levels, answer.vector)
 	for _, s := range rest {
-		if tagOf(s) == tagClock {
+		if tagOf(s) == tagClock && isTime(float64(s.Value)) {
 			p.clock = serverTime{unixTime(float64(s.Value)), answer.at}
 		}
 		countServers(&p.fresh, s)

@@ -1,6 +1,10 @@
 package sources
 
 import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -60,6 +64,52 @@ func TestCountsWhileClocksJump(t *testing.T) {
 		most := float64(seconds) + (nearestAnchor+1)*2 // what it begins with
 		if n > most || n < seconds-2-c.lost {
 			t.Errorf("%s: %.0f s counted of %d, want no more than %.0f", name, n, seconds, most)
+		}
+	}
+}
+
+// askOne asks a server that answers everything with the same what time it is, and then
+// for what it shows.
+func askOne(t *testing.T, status int, body string) error {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(body))
+	}))
+	defer server.Close()
+	opened, err := openFleet(Spec{Address: "prom+" + strings.Replace(server.URL, "http://", "http://user:sesame-open@", 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := opened.Source.(*prometheus)
+	defer func() { _ = p.Close() }()
+	if err := p.meet(context.Background()); err != nil {
+		return err
+	}
+	_, one := counting(time.Second)
+	p.views, p.levels = []*seen{}, []*track{one}
+	return p.askLevels(context.Background())
+}
+
+// What no server should answer is a fault, and harms nobody.
+func TestOddAnswers(t *testing.T) {
+	vector := func(result string) string {
+		return `{"status":"success","data":{"resultType":"vector","result":` + result + `}}`
+	}
+	for _, c := range []struct {
+		status     int
+		body, says string
+	}{
+		{200, vector(`[null]`), "does not tell the time"},
+		{200, vector(`[{"metric":{},"value":[1,"1e300"]}]`), "does not tell the time"},
+		{200, vector(`[{"metric":{},"value":[1,"NaN"]}]`), "does not tell the time"},
+		{200, vector(`[{"metric":{},"value":[1,"1796000000"]},null]`), ""},
+		{200, vector(`[{"metric":{"__slotop":"clock"},"value":[1,"1796000000"]},{"metric":{"__slotop":"0.0"},"histogram":[1,{"count":"1","sum":"1","buckets":[null]}]}]`), ""},
+		{400, `{"status":"error","errorType":"sesame-open","error":"sesame-open"}`, "not shown"},
+	} {
+		err := askOne(t, c.status, c.body)
+		if (err == nil) != (c.says == "") || err != nil && (!strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "sesame")) {
+			t.Errorf("%s: %v, want %q", c.body, err, c.says)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -129,7 +130,7 @@ const promPath = "no Prometheus API there: give the address as in a browser, up 
 func (s *promServer) refusal(response *http.Response, body []byte) error {
 	var said struct{ Status, ErrorType, Error string }
 	if json.Unmarshal(body, &said) == nil && said.Status == "error" && said.Error != "" {
-		return &queryError{code: response.StatusCode, kind: said.ErrorType, text: s.sent.excerpt(said.Error)}
+		return &queryError{code: response.StatusCode, kind: s.sent.excerpt(said.ErrorType), text: s.sent.excerpt(said.Error)}
 	}
 	if response.StatusCode/100 == 2 {
 		text := "not a Prometheus API but " + shapeOf(body) + ": check the path"
@@ -320,9 +321,9 @@ func (s *promServer) answer(value prommodel.Value, warnings promv1.Warnings, inf
 	a := answerOf{remarks: s.remarks(warnings, infos)}
 	switch v := value.(type) {
 	case prommodel.Vector:
-		a.vector = v
+		a.vector = slices.DeleteFunc(v, func(s *prommodel.Sample) bool { return s == nil || !whole(s.Histogram) })
 	case prommodel.Matrix:
-		a.matrix = v
+		a.matrix = slices.DeleteFunc(v, func(s *prommodel.SampleStream) bool { return s == nil || !wholeStream(s) })
 	case *prommodel.Scalar:
 		a.scalar = true
 		a.vector = prommodel.Vector{{Timestamp: v.Timestamp, Value: v.Value}}
@@ -330,6 +331,16 @@ func (s *promServer) answer(value prommodel.Value, warnings promv1.Warnings, inf
 		return a, &FaultError{model.Malformed, "the server answered a query with neither numbers nor an error"}
 	}
 	return a, nil
+}
+
+// whole reports whether a histogram has all its parts: a null among them is read as
+// one that is not there. No histogram is whole.
+func whole(h *prommodel.SampleHistogram) bool {
+	return h == nil || !slices.Contains(h.Buckets, nil)
+}
+
+func wholeStream(s *prommodel.SampleStream) bool {
+	return !slices.ContainsFunc(s.Histograms, func(p prommodel.SampleHistogramPair) bool { return p.Histogram == nil || !whole(p.Histogram) })
 }
 
 // plainError is an error without what only the client library knows.
@@ -365,7 +376,7 @@ func (s *promServer) greet(ctx context.Context) (answerOf, error) {
 	if err != nil {
 		return a, err
 	}
-	if len(a.vector) != 1 {
+	if len(a.vector) != 1 || !isTime(float64(a.vector[0].Value)) {
 		return a, &FaultError{model.NotMetrics, "it does not tell the time as a Prometheus server does"}
 	}
 	s.wholes = !a.scalar
