@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"slices"
+	"sync"
 	"time"
 
 	"slotop/model"
@@ -12,9 +14,15 @@ import (
 // somebody is called for began within it.
 const recalled = time.Hour
 
-// recallWithin bounds what the past may take before the present is shown: the
-// first numbers are waited for.
-const recallWithin = 10 * time.Second
+// recallWithin bounds what the past may take before the present is shown, and
+// recallBeside where somebody else is watched who has no past: the first numbers are
+// waited for. greetWithin is how long a server may take to say that it has a past:
+// one that does not answer holds nobody back.
+const (
+	recallWithin = 10 * time.Second
+	recallBeside = 3 * time.Second
+	greetWithin  = 2 * time.Second
+)
 
 // recaller is a source that can also tell what was.
 type recaller interface {
@@ -27,18 +35,13 @@ type recaller interface {
 // time, and returns how much time it took on the inputs' clock. What goes wrong here
 // goes wrong for the next poll too, which says so.
 func (c *core) recall(ctx context.Context, opened []sources.Opened, span time.Duration) time.Duration {
-	ctx, done := context.WithTimeout(ctx, recallWithin)
-	defer done()
-	var pasts []sources.Opened
-	for _, o := range opened {
-		r, ok := o.Source.(recaller)
-		if !ok {
-			continue
-		}
-		if past, err := r.Recall(ctx, span); err == nil {
-			pasts = append(pasts, past)
-		}
+	pasts := remembered(ctx, opened, span)
+	within := recallWithin
+	if len(pasts) < len(opened) {
+		within = recallBeside
 	}
+	ctx, done := context.WithTimeout(ctx, within)
+	defer done()
 	if len(pasts) == 0 {
 		return 0
 	}
@@ -53,6 +56,32 @@ func (c *core) recall(ctx context.Context, opened []sources.Opened, span time.Du
 		return 0
 	}
 	return last.Mono + max(0, time.Since(last.Wall))
+}
+
+// remembered opens the past of those targets that can tell it, all at once.
+func remembered(ctx context.Context, opened []sources.Opened, span time.Duration) []sources.Opened {
+	ctx, done := context.WithTimeout(ctx, greetWithin)
+	defer done()
+	pasts := make([]sources.Opened, len(opened))
+	var asked sync.WaitGroup
+	for i, o := range opened {
+		if r, ok := o.Source.(recaller); ok {
+			asked.Go(func() { pasts[i] = past(ctx, r, span) })
+		}
+	}
+	asked.Wait()
+	return slices.DeleteFunc(pasts, func(o sources.Opened) bool { return o.Source == nil })
+}
+
+// past is a source's past, the zero value where it has none, or fails to tell it.
+func past(ctx context.Context, r recaller, span time.Duration) (o sources.Opened) {
+	defer func() {
+		if recover() != nil { // the next poll says what is wrong
+			o = sources.Opened{}
+		}
+	}()
+	o, _ = r.Recall(ctx, span)
+	return o
 }
 
 // paceOf is how far apart the points of the past are: those of the slowest.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"slotop/model"
@@ -16,6 +17,7 @@ import (
 type remembering struct {
 	ended, at time.Time // of the past; zero for the present
 	fails     bool
+	hangs     bool
 	closed    int
 }
 
@@ -43,7 +45,11 @@ func (r *remembering) opened() sources.Opened {
 	return sources.Opened{Target: model.Target{ID: "p", Name: "p", Kind: model.PrometheusTarget}, Source: r}
 }
 
-func (r *remembering) Recall(_ context.Context, span time.Duration) (sources.Opened, error) {
+func (r *remembering) Recall(ctx context.Context, span time.Duration) (sources.Opened, error) {
+	if r.hangs {
+		<-ctx.Done()
+		return sources.Opened{}, ctx.Err()
+	}
 	if r.fails {
 		return sources.Opened{}, errors.New("no")
 	}
@@ -105,4 +111,27 @@ func TestNothingRecalled(t *testing.T) {
 			t.Error("the present is not shown")
 		}
 	}
+}
+
+// A server that does not answer holds back neither the others' past nor the present.
+func TestRecallBesideOneThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		all := []sources.Opened{(&remembering{hangs: true}).opened(), (&remembering{}).opened(), (&remembering{hangs: true}).opened()}
+		targets := targetsOf(all)
+		for i, id := range []model.TargetID{"a", "p", "b"} {
+			targets[i].ID = id
+		}
+		c, err := newCore(fleet.Config{Targets: targets, Every: time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		began := time.Now()
+		after := c.recall(t.Context(), all, time.Hour)
+		if after < time.Hour-pastStep || after > time.Hour+time.Minute {
+			t.Errorf("the past took %v, want the hour", after)
+		}
+		if took := time.Since(began); took > greetWithin {
+			t.Errorf("the first numbers are held back for %v", took)
+		}
+	})
 }
