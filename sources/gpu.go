@@ -34,7 +34,7 @@ type gpuReader interface {
 	// stop makes a read that goes on end soon, and reports whether it can do that.
 	stop() bool
 	// close gives back what was taken. Nothing is read when it is called, or after.
-	close() error
+	close()
 }
 
 // gpuRound is what one round of readings found.
@@ -122,7 +122,7 @@ func (g *gpus) round(at time.Duration) {
 		}
 		g.rounds <- a
 		if g.left.Load() {
-			_ = g.end() // nobody waits for an error of it
+			g.end()
 		}
 	}()
 	a.gpuRound, a.err = g.reader.read(at)
@@ -131,6 +131,7 @@ func (g *gpus) round(at time.Duration) {
 // take is the batch of a round that has ended.
 func (g *gpus) take(a gpuAnswer) (model.Batch, error) {
 	if a.err != nil {
+		g.last = gpuRound{} // it is not what is, and no poll shows it again
 		return model.Batch{}, a.err
 	}
 	slow := g.waited > 0
@@ -191,28 +192,30 @@ func polls(n int) string {
 	return fmt.Sprintf("%d polls", n)
 }
 
-// Close ends the reading. A call that hangs in the driver cannot be ended and is
-// not waited for: should it ever return, its round closes the reader.
+// Close ends the reading. Calls of a driver cannot be ended, and are not waited for:
+// they may hang. Should one return, its round gives back what was taken.
 func (g *gpus) Close() error {
 	switch {
 	case g.left.Swap(true):
 		return nil
-	case !g.busy:
-		return g.reader.close()
 	case g.reader.stop():
-		<-g.rounds
-		return g.reader.close()
+		if g.busy {
+			<-g.rounds
+		}
+		g.reader.close()
+	case g.busy:
+		g.end()
 	default:
-		return g.end()
+		go g.reader.close()
 	}
+	return nil
 }
 
 // end closes the reader if the last round has ended, for the first who asks.
-func (g *gpus) end() error {
+func (g *gpus) end() {
 	select {
 	case <-g.rounds:
-		return g.reader.close()
+		go g.reader.close()
 	default:
-		return nil
 	}
 }

@@ -68,11 +68,10 @@ func (h *hostGPUs) stop() bool {
 	return r != nil && r.stop()
 }
 
-func (h *hostGPUs) close() error {
+func (h *hostGPUs) close() {
 	if r := h.reader(); r != nil {
-		return r.close()
+		r.close()
 	}
-	return nil
 }
 
 // retry spaces attempts to start a driver: rarely where only a person can help, and

@@ -14,7 +14,8 @@ const (
 	// slowEvery is how often what seldom changes is read: limits, highest clocks,
 	// processes, MIG instances, which number each GPU has.
 	slowEvery = 10 * time.Second
-	// maxGPUs bounds the devices of a host, MIG instances apart; the largest have 16.
+	// maxGPUs bounds the devices of a host, MIG instances apart, with those that were
+	// lost; the largest hosts have 16.
 	maxGPUs = 256
 )
 
@@ -46,11 +47,6 @@ func (r *nvmlReader) doing() string { return r.driver.Doing() }
 // stop cannot end a call of the driver.
 func (r *nvmlReader) stop() bool { return false }
 
-func (r *nvmlReader) close() error {
-	r.end()
-	return nil
-}
-
 // read reads a round. A library that answers nothing any more is started anew, less
 // and less often; in between it is asked on, which costs one call.
 func (r *nvmlReader) read(at time.Duration) (gpuRound, error) {
@@ -80,7 +76,7 @@ func (r *nvmlReader) read(at time.Duration) (gpuRound, error) {
 
 // begin starts the library, after it was ended where it stopped to answer.
 func (r *nvmlReader) begin(at time.Duration) *FaultError {
-	r.end()
+	r.close()
 	if answer := r.driver.Init(); answer != nvml.Success {
 		return noDriver(answer)
 	}
@@ -90,8 +86,8 @@ func (r *nvmlReader) begin(at time.Duration) *FaultError {
 	return nil
 }
 
-// end ends the library. Every handle and sample is void then.
-func (r *nvmlReader) end() {
+// close ends the library. Every handle and sample is void then.
+func (r *nvmlReader) close() {
 	if !r.began {
 		return
 	}
@@ -189,6 +185,9 @@ func (r *nvmlReader) find(index int) (*card, nvml.Return) {
 	uuid = deviceUUID(uuid)
 	at := slices.IndexFunc(r.cards, func(c *card) bool { return c.device.UUID == uuid })
 	if at < 0 {
+		if len(r.cards) == maxGPUs {
+			return nil, nvml.InsufficientSize // of ours
+		}
 		r.cards = append(r.cards, newCard(uuid))
 		at = len(r.cards) - 1
 	}

@@ -76,12 +76,11 @@ func (s *smi) stop() bool {
 	return true
 }
 
-func (s *smi) close() error {
+func (s *smi) close() {
 	s.cancel()
 	if s.run != nil {
 		<-s.run.ended
 	}
-	return nil
 }
 
 func (s *smi) read(at time.Duration) (gpuRound, error) {
