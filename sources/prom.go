@@ -422,10 +422,10 @@ func (p *prometheus) count(q *asking) {
 		t.take(q.at, t.got, factor)
 		t.lag = step
 		switch {
-		case !t.asked.IsZero():
-			t.lag = max(step, q.at.Sub(t.asked))
-		case p.spoke: // what came before is no gain of the moment at which it appears
+		case t.asked.IsZero() && p.spoke: // what came before is no gain of the moment at which it appears
 			t.zero()
+		case !t.asked.IsZero() && p.load.turns:
+			t.lag = max(step, q.at.Sub(t.asked))
 		}
 		t.asked = q.at
 		if to, ok := t.settles(q.at, p.interval); ok && (len(q.settle) == 0 || to.Equal(q.to)) {

@@ -177,7 +177,7 @@ func (e *queryError) costly() bool {
 		return true
 	}
 	text := strings.ToLower(e.text)
-	for _, word := range []string{"too many samples", "timed out", "timeout", "exceed", "limit", "too many series", "memory"} {
+	for _, word := range []string{"too many", "timed out", "timeout", "exceed", "limit", "memory"} {
 		if strings.Contains(text, word) {
 			return true
 		}

@@ -17,7 +17,8 @@ type grid struct {
 	// number and its double. A coarser answer makes them coarser for good.
 	schema float64
 	set    bool
-	bounds []float64 // that any answer has shown
+	bounds []float64        // that any answer has shown
+	finer  map[float64]bool // those that the schema does not have any more
 }
 
 const finest = 3
@@ -43,8 +44,7 @@ func (t *track) noteNatives() {
 		t.set(s.Metric, name+"_sum", math.NaN(), float64(s.Histogram.Sum))
 	}
 	for i := range t.rows {
-		r := &t.rows[i]
-		r.gone = !math.IsNaN(r.bound) && !math.IsInf(r.bound, 1) && !slices.Contains(t.native.bounds, r.bound)
+		t.rows[i].gone = t.native.finer[t.rows[i].bound]
 	}
 }
 
@@ -58,7 +58,11 @@ func (t *track) set(m prommodel.Metric, name string, bound, v float64) {
 func (g *grid) fit(h *prommodel.SampleHistogram) {
 	if schema, ok := schemaOf(h); ok && (!g.set || schema < g.schema) {
 		g.schema, g.set = min(schema, finest), true
-		g.bounds = slices.DeleteFunc(g.bounds, func(b float64) bool { return g.round(b) != b })
+		for _, b := range g.bounds { // they count on, as far as it can be told, for those that come between
+			if g.round(b) != b {
+				g.leave(b)
+			}
+		}
 	}
 	for _, b := range h.Buckets {
 		if bound := g.bound(b); !math.IsInf(bound, 1) {
@@ -67,6 +71,13 @@ func (g *grid) fit(h *prommodel.SampleHistogram) {
 			}
 		}
 	}
+}
+
+func (g *grid) leave(bound float64) {
+	if g.finer == nil {
+		g.finer = map[float64]bool{}
+	}
+	g.finer[bound] = true
 }
 
 // bound is the bound of the grid up to which a bucket's observations are counted.
