@@ -20,7 +20,7 @@ func (a answers) look(_ context.Context, address string) (Answer, error) {
 	if answer, known := a[address]; known {
 		return answer, nil
 	}
-	return refused(model.UnsupportedPage, "no driver"), nil
+	return refused(model.NotFound, "no library"), nil
 }
 
 func refused(kind model.FaultKind, detail string) Answer {
@@ -117,6 +117,11 @@ func TestChoose(t *testing.T) {
 				"! localhost:30000 not found: start it with --enable-metrics", "! localhost:8000 denied: 401: needs a key", "- localhost:8080 timeout: did not answer in time",
 				"- localhost:7070 not found: 404 at /metrics", "- localhost:7071 malformed: no HTTP",
 			},
+		},
+		{
+			"GPUs whose driver waits for a reboot", newTree(t),
+			answers{NVML: refused(model.UnsupportedPage, "library and kernel module differ: reboot")},
+			[]string{"! nvml: unsupported: library and kernel module differ: reboot"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) { expect(t, find(t, c.tr, c.says), c.want...) })
