@@ -76,6 +76,9 @@ func newPromFleet(spec Spec, u *url.URL) (*promFleet, error) {
 	if f.choice != "" && !slices.Contains(f.set.Engines(), f.choice) {
 		return nil, usage(spec.Address, fmt.Sprintf("there is no dialect %q", excerpt(f.choice)), "one of "+strings.Join(f.set.Engines(), ", "))
 	}
+	if f.set.Kind(f.choice) == model.GPUTarget {
+		return nil, usage(spec.Address, f.choice+" tells of GPUs, which are read from their exporters alone", "name those: dns+http://NAME:PORT, or a file_sd: file")
+	}
 	for _, own := range []string{"dialect", "match", "replicas"} {
 		query.Del(own)
 	}

@@ -113,3 +113,20 @@ func TestOddAnswers(t *testing.T) {
 		}
 	}
 }
+
+// An address chooses among the dialects of engines and gateways only, so only those
+// are offered.
+func TestGPUsOfAServerAreNotOffered(t *testing.T) {
+	set, err := dialect.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, _ := counting(time.Second)
+	p.set, p.others = set, []string{"litellm", "dcgm-exporter"}
+	notes := strings.Join((&promTold{}).say(p), "\n")
+	for _, want := range []string{"not read: litellm (?dialect=NAME", "GPUs are there too, by dcgm-exporter, not read: name the exporters themselves"} {
+		if !strings.Contains(notes, want) {
+			t.Errorf("no %q in %s", want, notes)
+		}
+	}
+}

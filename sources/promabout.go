@@ -80,8 +80,12 @@ func (t *promTold) say(p *prometheus) []string {
 	if p.twice > 0 {
 		add("%d servers are scraped by several jobs and count as often: choose one with ?match=job=\"NAME\"", p.twice)
 	}
-	if len(p.others) > 0 {
-		add("also there, not read: %s (?dialect=NAME in the address reads it)", strings.Join(p.others, ", "))
+	gpus, others := p.apart()
+	if len(others) > 0 {
+		add("also there, not read: %s (?dialect=NAME in the address reads it)", strings.Join(others, ", "))
+	}
+	if len(gpus) > 0 {
+		add("GPUs are there too, by %s, not read: name the exporters themselves", strings.Join(gpus, ", "))
 	}
 	for _, s := range p.views {
 		if s.view.ByJob() {
@@ -100,6 +104,18 @@ func (t *promTold) say(p *prometheus) []string {
 		}
 	}
 	return append(notes, t.remarks...)
+}
+
+// apart are the dialects that are there and not read: those of GPUs, and the others.
+func (f *promFleet) apart() (gpus, others []string) {
+	for _, name := range f.others {
+		if f.set.Kind(name) == model.GPUTarget {
+			gpus = append(gpus, name)
+		} else {
+			others = append(others, name)
+		}
+	}
+	return gpus, others
 }
 
 // merged is what several dialects say as one. A signal is missing where none has it.

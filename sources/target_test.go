@@ -143,6 +143,7 @@ func TestResolveRefusesTypos(t *testing.T) {
 		{"./x", "no such file or directory"},
 		{"prom+https://", "not a complete address"},
 		{"prom+http://thanos:9090?dialect=nonesuch", `there is no dialect "nonesuch"`},
+		{"prom+http://thanos:9090?dialect=dcgm-exporter", "dcgm-exporter tells of GPUs, which are read from their exporters alone"},
 		{"prom+http://thanos:9090?replicas=1000", "from 0 to 200"},
 		{"stats+http:gw", "not a complete address: write stats+http(s)://"},
 		{"events:", "no file: write events:FILE"},

@@ -318,7 +318,7 @@ func noDevices(f *model.Frame, w int, look Look) []string {
 		{"HOST:9835", "nvidia_gpu_exporter"},
 		{"HOST:5000", "AMD's device-metrics-exporter"},
 		{"HOST:8080", "Intel's xpumd"},
-		{"HOST:9090", "all-smi, or a Prometheus server that scrapes one of these"},
+		{"HOST:9090", "all-smi"},
 	} {
 		s.facts(way.what, say(0, themes.Muted, way.how))
 	}
