@@ -49,7 +49,7 @@ func (f *Finding) Refused() bool {
 		return false
 	}
 	if f.Address == NVML { // else there is no driver, or no GPU
-		return f.Fault.Kind != model.NotFound
+		return slices.Contains([]model.FaultKind{model.Timeout, model.Denied, model.UnsupportedPage}, f.Fault.Kind)
 	}
 	switch f.Fault.Kind {
 	case model.Denied, model.Certificate:
