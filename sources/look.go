@@ -60,6 +60,12 @@ var hints = []hint{
 	{needle: "HTTP request to an HTTPS server", text: "the server speaks TLS: write https://"},
 	{needle: `"completionStartTime"`, text: "it looks like LiteLLM's log of requests: write events+ before its address"},
 	{needle: `"selected_key_name"`, text: "it looks like Bifrost's log of requests: write events+ before its address"},
+	{needle: `"dynamo.request.trace.`, text: "it looks like Dynamo's trace of requests: write events: before the file"},
+	{needle: `"gen_ai.request.model"`, text: "it looks like Envoy AI Gateway's access log: write events: before the file"},
+	{needle: `"ai_log"`, text: "it looks like Higress' access log: write events: before the file"},
+	{needle: `"llm_latency"`, text: "it looks like Kong's log of requests: write events: before the file"},
+	{needle: "event: log\ndata: {", text: "it looks like Portkey's log of requests: write events: before a file, events+ before http://"},
+	{needle: ", GPU-", text: "it looks like nvidia-smi's table without its heading: leave noheader away"},
 	{needle: `"queued_at"`, text: "it looks like reports of single requests: write events: before a file, events+ before http://"},
 	{needle: "plain HTTP request was sent to HTTPS port", text: "the server speaks TLS: write https://"},
 }

@@ -73,9 +73,54 @@ func notMetrics(what string, body []byte) error {
 	}
 	excerpt := ""
 	if what != Gzip && what != Binary {
-		excerpt = string(appendExcerpt(nil, bytes.TrimSpace(head)))
+		head = bytes.TrimSpace(head)
+		if what != HTML && what != XML {
+			head = unsaid(head)
+		}
+		excerpt = string(appendExcerpt(nil, head))
 	}
 	return &NotMetricsError{What: what, Excerpt: excerpt}
+}
+
+// unsaid is a text with "…" for each string of the JSON in it, if there is any, that is
+// no field's name: a log of requests holds what people asked and were answered.
+func unsaid(text []byte) []byte {
+	start := bytes.IndexAny(text, "{[")
+	if start < 0 {
+		return text
+	}
+	said := bytes.Clone(text[:start])
+	for rest := text[start:]; len(rest) > 0; {
+		n := stringEnd(rest)
+		after := bytes.TrimLeft(rest[n:], " \t\r\n")
+		switch {
+		case rest[0] != '"':
+			said = append(said, rest[0])
+		case len(after) > 0 && after[0] == ':':
+			said = append(said, rest[:n]...)
+		default:
+			said = append(said, `"…"`...)
+		}
+		rest = rest[n:]
+	}
+	return said
+}
+
+// stringEnd is where the JSON string that a text begins with ends, its quotes
+// included; 1 where it begins with none.
+func stringEnd(text []byte) int {
+	if text[0] != '"' {
+		return 1
+	}
+	for i := 1; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(text)
 }
 
 // maxVerdict bounds the page that the reference parser is asked about. It takes
