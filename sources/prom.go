@@ -95,6 +95,7 @@ type prometheus struct {
 	target   model.Target // of its past
 	clock    serverTime
 	asking   *asking
+	looking  time.Time // the look under way; zero while there is none
 	looked   time.Time // the last look at what is there
 	levelsAt time.Time // the last answer of levels
 	next     time.Time // the next question
@@ -162,7 +163,11 @@ func (p *prometheus) Poll(ctx context.Context) (model.Batch, error) {
 		p.told.waits = err != nil
 		return p.batch(), nil
 	}
-	return model.Batch{}, asFault(err)
+	err = asFault(err)
+	if ctx.Err() != nil && p.flight != nil { // to wait for the answer costs nobody anything
+		err = soon{err}
+	}
+	return model.Batch{}, err
 }
 
 // current reports whether the last levels may still be shown.
@@ -173,7 +178,7 @@ func (p *prometheus) current() bool {
 // ask puts the questions that are due.
 func (p *prometheus) ask(ctx context.Context) error {
 	if p.clock.shown.IsZero() {
-		if err := p.meet(ctx); err != nil {
+		if err := p.inSteps(ctx, func() error { return p.meet(ctx) }); err != nil {
 			return err
 		}
 	}
@@ -211,7 +216,7 @@ func (p *prometheus) lookAgain(ctx context.Context) error {
 	if since := now.Sub(p.looked); !p.looked.IsZero() && since >= 0 && since < every {
 		return nil
 	}
-	err := p.look(ctx, now, lookBack)
+	err := p.lookNow(ctx)
 	if err != nil && (len(p.views) == 0 || ctx.Err() != nil) {
 		return err
 	}
@@ -221,6 +226,18 @@ func (p *prometheus) lookAgain(ctx context.Context) error {
 		p.close = closeUps(p.promFleet)
 	}
 	return nil
+}
+
+// lookNow looks what is there. A look that takes longer than a poll is gone on with.
+func (p *prometheus) lookNow(ctx context.Context) error {
+	if now := p.now(); p.looking.IsZero() || now.Sub(p.looking).Abs() > flightTimeout {
+		p.looking, p.kept = now, nil
+	}
+	err := p.inSteps(ctx, func() error { return p.look(ctx, p.looking, lookBack) })
+	if ctx.Err() == nil {
+		p.looking = time.Time{}
+	}
+	return err
 }
 
 // step is how far apart the answers are: a scrape interval, or a whole part of it.

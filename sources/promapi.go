@@ -43,6 +43,7 @@ type promServer struct {
 
 	progress time.Duration // of the schedule
 	flight   *flight       // the question under way
+	kept     map[string]answerOf
 	life     context.Context
 	end      context.CancelFunc
 	spent    time.Duration // that the server says it worked on the question under way
@@ -238,10 +239,27 @@ type flight struct {
 	err    error
 }
 
+// inSteps puts several questions, one after the other. Where they take longer than a
+// poll, the next one goes on with the first that has no answer yet: it has to put the
+// same.
+func (s *promServer) inSteps(ctx context.Context, ask func() error) error {
+	if s.kept == nil {
+		s.kept = map[string]answerOf{}
+	}
+	err := ask()
+	if ctx.Err() == nil {
+		s.kept = nil
+	}
+	return err
+}
+
 // put puts a question, or goes on waiting for its answer. At most one is under way.
 func (s *promServer) put(ctx context.Context, what string, do func(context.Context) (answerOf, error)) (answerOf, error) {
 	if err := ctx.Err(); err != nil {
 		return answerOf{}, err
+	}
+	if answer, ok := s.kept[what]; ok {
+		return answer, nil
 	}
 	if f := s.flight; f != nil && (f.what != what || s.progress-f.at > flightTimeout) {
 		f.cancel() // nobody wants its answer any more
@@ -261,6 +279,9 @@ func (s *promServer) put(ctx context.Context, what string, do func(context.Conte
 		s.flight = nil
 		f.cancel()
 		f.answer.at, f.answer.spent = f.at, s.spent
+		if s.kept != nil && f.err == nil {
+			s.kept[what] = f.answer
+		}
 		return f.answer, f.err
 	case <-ctx.Done():
 		return answerOf{}, ctx.Err()

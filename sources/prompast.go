@@ -179,11 +179,11 @@ func (p *prometheus) Recall(ctx context.Context, span time.Duration) (Opened, er
 	if !p.began.IsZero() {
 		return Opened{}, fmt.Errorf("recall: the source tells of the present already")
 	}
-	if err := p.meet(ctx); err != nil {
+	if err := p.inSteps(ctx, func() error { return p.meet(ctx) }); err != nil {
 		return Opened{}, asFault(err)
 	}
 	now := p.now()
-	if err := p.look(ctx, now, lookBack); err != nil {
+	if err := p.lookNow(ctx); err != nil {
 		return Opened{}, asFault(err)
 	}
 	if len(p.views) == 0 || p.interval == 0 {
