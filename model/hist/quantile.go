@@ -57,6 +57,12 @@ type place struct {
 	open         bool
 }
 
+// noise is by how much of itself a count may be too small because it was worked out:
+// counts out of a Prometheus server are no whole numbers, and a rank that falls on a
+// bucket's edge stays there. Prometheus has the same tolerance (promql/quantile.go,
+// smallDeltaTolerance).
+const noise = 1e-12
+
 // bucket finds the first bucket whose cumulative count reaches rank q·n.
 func (h Hist) bucket(q float64) (place, model.Presence) {
 	switch {
@@ -66,7 +72,7 @@ func (h Hist) bucket(q float64) (place, model.Presence) {
 		return place{}, model.Unknown
 	}
 	rank := q * h.N()
-	i := h.holding(rank)
+	i := h.holding(rank * (1 - noise))
 	if i == len(h.Bounds) {
 		return place{lo: h.Bounds[i-1], open: true}, model.Present
 	}
@@ -74,7 +80,7 @@ func (h Hist) bucket(q float64) (place, model.Presence) {
 	if i > 0 {
 		before = h.Cum[i-1]
 	}
-	part := (rank - before) / (h.Cum[i] - before)
+	part := min(1, (rank-before)/(h.Cum[i]-before))
 	return place{lo: h.lower(i), hi: h.Bounds[i], part: part}, model.Present
 }
 

@@ -1,6 +1,7 @@
 package hist
 
 import (
+	"math"
 	"testing"
 
 	"slotop/model"
@@ -24,6 +25,22 @@ func TestQuantileWorkedExample(t *testing.T) {
 		if g := h.geometric(tt.q); !g.OK() || g.Value < tt.geometric-5e-4 || g.Value > tt.geometric+5e-4 {
 			t.Errorf("geometric p%v = %+v, want %v", 100*tt.q, g, tt.geometric)
 		}
+	}
+}
+
+// Counts that were worked out are a trace beside the whole numbers that they stand for.
+func TestQuantileOfCountsWithNoise(t *testing.T) {
+	for _, cum := range []float64{950, math.Nextafter(950, 0), 950 - 1e-10, math.Nextafter(950, 951)} {
+		h := build(nan, 1000, .05, 500, .1, cum, .2, 1000)
+		if e := h.Quantile(.95); !is(e.Lo, .05) || !is(e.Hi, .1) || !(e.Value.Value <= .1) || e.Value.Value < .1-1e-9 {
+			t.Errorf("%v of 1000: %+v", cum, e)
+		}
+		if e := build(nan, 1000, .05, 500, .1, cum).Quantile(.95); e.Open || !is(e.Hi, .1) {
+			t.Errorf("%v of 1000 in the last bucket: %+v", cum, e)
+		}
+	}
+	if e := build(nan, 1000, .05, 500, .1, 949, .2, 1000).Quantile(.95); !is(e.Lo, .1) {
+		t.Errorf("949 of 1000: %+v", e)
 	}
 }
 

@@ -215,6 +215,7 @@ func TestVerdicts(t *testing.T) {
 		{"nine of twenty", exact(9, 11), model.Missed, "", true},
 		{"nothing", exact(0, 0), model.NoData, "", false},
 		{"met whatever the bucket hides", hist(1000, 950, 990), model.Met, "", false},
+		{"on target, by counts that were worked out", hist(1000, 950-1e-10, 950-1e-10), model.Met, "", false},
 		{"missed whatever it hides", hist(1000, 500, 940), model.Missed, "", false},
 		{"on both sides", hist(1000, 900, 990), model.Undecided, "the bounds of the share lie on both sides of what was promised", false},
 		{"few, and not known how many", hist(7, 2, 4), model.Undecided, "3 to 5 of 7 bad, too few to judge", true},
