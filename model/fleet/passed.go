@@ -14,6 +14,14 @@ import (
 // is as much chance as it is traffic.
 const steps = 4
 
+// noteTook keeps how long a poll took. Between two steps nothing is asked and a poll
+// takes no time, so it is the longest of two steps.
+func (t *target) noteTook(at model.Instant, took time.Duration) {
+	if took >= t.took || at.Sub(t.tookAt) > 2*t.step() {
+		t.took, t.tookAt = took, at
+	}
+}
+
 // kind is what the target is: what a look showed, or what its address says.
 func (t *target) kind() string {
 	if t.about == nil {

@@ -73,6 +73,27 @@ func TestNothingMovesBetweenSteps(t *testing.T) {
 	}
 }
 
+// A server that is asked each fifth second takes as long as then, not the nothing of
+// the polls between; what is asked each time takes as long as last time.
+func TestTookIsThatOfAnAnswer(t *testing.T) {
+	for _, c := range []struct {
+		step, want float64 // s
+	}{{5, 0.3}, {0, 0}} {
+		b := newBench(t, time.Second, "a")
+		var f *model.Frame
+		for i := range 14 {
+			batch := model.Batch{Target: "a", About: &model.About{Kind: model.PrometheusTarget, StepS: c.step}}
+			if i%5 == 0 {
+				batch.Took = 300 * time.Millisecond
+			}
+			b.f.Step(model.Input{At: b.at, Batch: &batch})
+			f = b.tick()
+			b.pass(time.Second)
+		}
+		near(t, "took", f.Targets[0].TookS, c.want)
+	}
+}
+
 // The past of a server is told in steps as long as the window: a chart of it is a
 // line, and a pause that no figure tells of stays a gap.
 func TestPastIsNoRowOfDots(t *testing.T) {

@@ -28,6 +28,7 @@ type target struct {
 	restartedAt                model.Instant
 	coldUntil                  time.Duration // it warms up after a restart
 	took                       time.Duration
+	tookAt                     model.Instant
 	skew                       model.Reading // seconds that its clock is ahead of ours
 	badLines, refused          int
 	firstBad                   string
@@ -99,7 +100,8 @@ func (t *target) fail(at model.Instant, b *model.Batch) {
 	t.polls++
 	t.failed++
 	t.failedInRow++
-	t.lastPoll, t.took = at, b.Took
+	t.lastPoll = at
+	t.noteTook(at, b.Took)
 	fault := *b.Fault
 	t.fault = &fault
 	t.dirty = true
@@ -111,7 +113,8 @@ func (t *target) take(at model.Instant, b *model.Batch, f *Fleet) bool {
 	t.good++
 	t.failedInRow, t.fault = 0, nil
 	unseen := at.Sub(t.lastGood)
-	t.lastPoll, t.lastGood, t.took = at, at, b.Took
+	t.lastPoll, t.lastGood = at, at
+	t.noteTook(at, b.Took)
 	t.badLines, t.firstBad = b.BadLines, b.FirstBad
 	t.skew = skew(at, b)
 	t.dirty = true

@@ -95,8 +95,11 @@ func (s *sheet) polls(f *model.Frame, t *model.TargetView) {
 	if t.FailedPolls > 0 {
 		failed = say(0, themes.Warn, unit.Count(float64(t.FailedPolls))+" failed")
 	}
-	s.fact("polls", say(0, themes.Text, unit.Count(float64(t.Polls))), failed, good,
-		say(2, themes.Muted, "took "+s.look.took(t.TookS, 12).text))
+	polls := []part{say(0, themes.Text, unit.Count(float64(t.Polls))), failed, good}
+	if t.Kind != model.ProbeTarget { // its requests run beside the polls
+		polls = append(polls, say(2, themes.Muted, "took "+s.look.took(t.TookS, 12).text))
+	}
+	s.fact("polls", polls...)
 	if t.Restarts > 0 {
 		s.fact("restarts", say(0, themes.Warn, unit.Count(float64(t.Restarts))), say(0, themes.Muted, "last at "+hms(t.RestartedAt)+" UTC"))
 	}
