@@ -248,3 +248,10 @@ func empty() *model.Frame {
 		Workflows: []model.WorkflowView{}, Alerts: []model.AlertView{},
 	}
 }
+
+// onlyGPUs is a host whose GPUs alone are watched.
+func onlyGPUs() *model.Frame {
+	f := empty()
+	f.Targets[0].Kind = model.GPUTarget
+	return f
+}

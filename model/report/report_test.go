@@ -132,6 +132,7 @@ func TestTextSaysTheWords(t *testing.T) {
 			"wait now 300 ms to the first token, longer than promised in 40 s", "slowest vllm-1:8000, its TTFT p50 ~7.5 s",
 		}},
 		{empty(), []string{"nothing covered yet", "no target has named a model yet", "localhost:8000", "no data"}},
+		{onlyGPUs(), []string{"workflow none: no target serves requests"}},
 	}
 	for _, tc := range tests {
 		text := strings.Join(strings.Fields(Text(tc.frame, Options{Width: 200})), " ")

@@ -27,7 +27,7 @@ func Text(f *model.Frame, opt Options) string {
 	p.head(f)
 	p.total(f)
 	p.alerts(f.Alerts)
-	p.workflows(f.Workflows)
+	p.workflows(f)
 	p.cannotEvaluate(f.Unjudged)
 	p.stages(f.Stages)
 	p.history(f.AlertLog, f.LogDropped)
@@ -93,10 +93,19 @@ func stateWord(s model.State) string {
 	}
 }
 
-func (p *page) workflows(flows []model.WorkflowView) {
+// mayServe reports whether requests of users may pass through a target, or through
+// one that it finds.
+func mayServe(t model.TargetView) bool { return t.Kind != model.GPUTarget && t.Kind != model.ProbeTarget }
+
+func (p *page) workflows(f *model.Frame) {
+	flows := f.Workflows
 	p.line("")
 	if len(flows) == 0 {
-		p.line("WORKFLOW  none: no target has named a model yet")
+		why := "no target serves requests"
+		if slices.ContainsFunc(f.Targets, mayServe) {
+			why = "no target has named a model yet"
+		}
+		p.line("WORKFLOW  none: " + why)
 		return
 	}
 	gap, of := gapColumn(flows)
