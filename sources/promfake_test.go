@@ -156,7 +156,7 @@ func (f *fakeProm) instant(query string, at time.Time) map[string]any {
 	}
 	result := []any{}
 	for _, row := range f.rows(query, at) {
-		result = append(result, map[string]any{"metric": row.labels, "value": []any{stamp, strconv.FormatFloat(row.value, 'g', -1, 64)}})
+		result = append(result, map[string]any{"metric": row.labels, "value": []any{stamp, strconv.FormatFloat(row.value, 'f', -1, 64)}})
 	}
 	return map[string]any{"resultType": "vector", "result": result}
 }
@@ -372,7 +372,7 @@ func (f *fakeProm) rangeOf(r *http.Request, query string) map[string]any {
 				keys = append(keys, key)
 			}
 			v := byLabels[key]["values"].([]any)
-			byLabels[key]["values"] = append(v, []any{float64(at.UnixMilli()) / 1000, strconv.FormatFloat(row.value, 'g', -1, 64)})
+			byLabels[key]["values"] = append(v, []any{float64(at.UnixMilli()) / 1000, strconv.FormatFloat(row.value, 'f', -1, 64)})
 		}
 	}
 	result := []any{}
