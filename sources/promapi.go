@@ -61,6 +61,7 @@ func newPromServer(spec Spec, u *url.URL) (*promServer, error) {
 	if err != nil {
 		return nil, err
 	}
+	asked.client.Timeout = flightTimeout // also where no poll waits: the past has no schedule
 	s := &promServer{asked: asked, extra: extra}
 	s.api = promv1.NewAPI(s)
 	s.life, s.end = context.WithCancel(context.Background())

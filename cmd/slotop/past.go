@@ -56,8 +56,14 @@ var layouts = []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02T15:04", 
 // clocks are the ways to write a time of the last day.
 var clocks = []string{"15:04", "15:04:05"}
 
-// moment reads a time as people write it.
+// moment reads a time as people write it. No server remembers one before 1970, and the
+// zero time means that none was given.
 func moment(s string, now time.Time) (time.Time, bool) {
+	at, ok := written(s, now)
+	return at, ok && at.After(time.Unix(0, 0))
+}
+
+func written(s string, now time.Time) (time.Time, bool) {
 	if s == "now" {
 		return now, true
 	}

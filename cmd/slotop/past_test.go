@@ -31,7 +31,7 @@ func TestMoment(t *testing.T) {
 			t.Errorf("%q is %v, want %s", s, got, want)
 		}
 	}
-	for _, s := range []string{"", "yesterday", "-", "--2h", "25:00", "2h", "12", "2026-13-01", "1e300", "NaN"} {
+	for _, s := range []string{"", "yesterday", "-", "--2h", "25:00", "2h", "12", "2026-13-01", "1e300", "NaN", "0001-01-01T00:00:00Z", "-2000000h"} {
 		if got, ok := moment(s, now); ok {
 			t.Errorf("%q is taken for %v", s, got)
 		}
