@@ -59,11 +59,11 @@ var clocks = []string{"15:04", "15:04:05"}
 // moment reads a time as people write it. No server remembers one before 1970, and the
 // zero time means that none was given.
 func moment(s string, now time.Time) (time.Time, bool) {
-	at, ok := written(s, now)
+	at, ok := readMoment(s, now)
 	return at, ok && at.After(time.Unix(0, 0))
 }
 
-func written(s string, now time.Time) (time.Time, bool) {
+func readMoment(s string, now time.Time) (time.Time, bool) {
 	if s == "now" {
 		return now, true
 	}
