@@ -416,6 +416,8 @@ func TestProbeKeepsItsBudget(t *testing.T) {
 		{"requests", "&every=30s&requests=5", say, 5},
 		{"tokens that are known", "&every=30s&budget=1000", say, 113}, // of 8 each, as long as the most that one may take is left
 		{"tokens that are not", "&every=30s&budget=1000", []written{{0, delta("content", `"x"`) + stop + end}}, 9},
+		{"tokens that cannot be", "&every=30s&budget=1000", []written{{0, delta("content", `"x"`) + stop +
+			strings.ReplaceAll(metered, "_tokens\":5", "_tokens\":1e300") + end}}, 1},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -125,7 +125,7 @@ func (p *probe) take(r probeResult) {
 		p.budget.spend(p.time, p.cost())
 	}
 	if n, ok := r.request.OutputTokens.Get(); ok && r.request.InputTokens.OK() && r.tries == 1 {
-		p.budget.settle(int(n + r.request.InputTokens.Value))
+		p.budget.settle(n + r.request.InputTokens.Value)
 	}
 	p.fault = r.fault
 	if r.request.ID != "" {
@@ -225,9 +225,10 @@ func (s *spending) exceeded(now time.Duration, tokens int) bool {
 // spend notes a request with what it may take at most.
 func (s *spending) spend(at time.Duration, tokens int) { s.list = append(s.list, spent{at, tokens}) }
 
-// settle puts what the last request took in the place of what it might have.
-func (s *spending) settle(tokens int) {
+// settle puts what the last request took in the place of what it might have. It is the
+// server's word: more than the whole budget is as much as that.
+func (s *spending) settle(tokens float64) {
 	if n := len(s.list); n > 0 {
-		s.list[n-1].tokens = tokens
+		s.list[n-1].tokens = int(min(tokens, float64(s.tokens)))
 	}
 }
