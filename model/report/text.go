@@ -95,7 +95,9 @@ func stateWord(s model.State) string {
 
 // mayServe reports whether requests of users may pass through a target, or through
 // one that it finds.
-func mayServe(t model.TargetView) bool { return t.Kind != model.GPUTarget && t.Kind != model.ProbeTarget }
+func mayServe(t model.TargetView) bool {
+	return t.Kind != model.GPUTarget && t.Kind != model.ProbeTarget
+}
 
 func (p *page) workflows(f *model.Frame) {
 	flows := f.Workflows
