@@ -178,7 +178,7 @@ func missingLabels(m model.Match, t *looked) []string {
 func (f *fitting) sentences() []string {
 	var out []string
 	if len(f.exact) > 0 {
-		out = append(out, "judged exactly by the reports of "+nameTargets(f.exact))
+		out = append(out, f.byReports())
 	}
 	for _, lacks := range slices.Sorted(maps.Keys(f.blind)) {
 		out = append(out, fmt.Sprintf("cannot be told apart on %s: no histogram there has a label %s", nameTargets(f.blind[lacks]), lacks))
@@ -198,6 +198,15 @@ func (f *fitting) sentences() []string {
 		out = append(out, f.preset()...)
 	}
 	return out
+}
+
+// byReports says what reports of single requests do for the workflow. Of which
+// workflows they will be is not known before they come.
+func (f *fitting) byReports() string {
+	if len(f.spec.Match) == 0 {
+		return "judged exactly by the reports of " + nameTargets(f.exact)
+	}
+	return "judged exactly as far as its requests are among the reports of " + nameTargets(f.exact)
 }
 
 // withoutEnds are the targets that do not tell how many requests finished.

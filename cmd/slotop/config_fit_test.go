@@ -90,7 +90,7 @@ func TestFit(t *testing.T) {
 		{"told apart by a label", spec("shop", &model.Match{Labels: map[string]string{"team": "sh*"}}, objective(model.MetricTTFT, .5)), []*looked{a}, []string{"TTFT 500 ms is a bucket edge on a (vllm): exact"}},
 		{"another target's", spec("x", &model.Match{Target: "b*", Model: "*"}, objective(model.MetricTTFT, .5)), []*looked{a, b}, []string{"TTFT 500 ms is a bucket edge on b (vllm): exact"}},
 		{"nobody's", spec("x", &model.Match{Model: "llama"}, objective(model.MetricTTFT, .5)), []*looked{a, down}, []string{"no target carries it now"}},
-		{"single requests", spec("x", &model.Match{Labels: map[string]string{"tier": "gold"}}, objective(model.MetricTTFT, .2)), []*looked{events}, []string{"judged exactly by the reports of gw"}},
+		{"single requests", spec("x", &model.Match{Labels: map[string]string{"tier": "gold"}}, objective(model.MetricTTFT, .2)), []*looked{events}, []string{"judged exactly as far as its requests are among the reports of gw"}},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {

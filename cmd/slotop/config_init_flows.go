@@ -129,7 +129,7 @@ func (f *firstFlow) explain(fit *fitting, exact, rough []string) {
 	on := " on " + nameTargets(fit.carriers())
 	switch {
 	case len(fit.exact) > 0:
-		f.says = append(f.says, "judged exactly, request by request, by "+nameTargets(fit.exact))
+		f.says = append(f.says, fit.byReports())
 	case len(f.bounds) == 0:
 		f.says = append(f.says, "none of its servers measures a latency that could be promised: slotop doctor says what would change that")
 	}
