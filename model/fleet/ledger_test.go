@@ -111,3 +111,23 @@ func TestLatencyNobodyExports(t *testing.T) {
 		t.Errorf("target: missing %v, want %v", m, want)
 	}
 }
+
+// Some pages are read in the middle of an update: the count that a bucket lags
+// behind on one is made up for on the next. Never is more than all of it good.
+func TestPageInTheMiddleOfAnUpdate(t *testing.T) {
+	b := newBench(t, time.Second, "a")
+	bounds := []float64{0.5, 1}
+	page := func(good, all float64) *model.Frame {
+		return b.round(counter(model.Finished, all),
+			histogram(model.TTFT, bounds, []float64{good, good, all}, all/4), histogram(model.E2E, bounds, []float64{good, good, all}, all/4))
+	}
+	page(99, 100)
+	var f *model.Frame
+	for i := range 5 {
+		f = page(float64(101+i), float64(101+i))
+		g := workflowNamed(t, f, "chat").Goodput
+		if hi, ok := g.Share.Hi.Get(); ok && hi > 1 || g.PerSecond.Hi.Value > 1.01 {
+			t.Errorf("after %d polls goodput %+v, %+v a second: %s", i+1, g.Share, g.PerSecond, g.Why)
+		}
+	}
+}

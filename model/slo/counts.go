@@ -84,7 +84,19 @@ func (c *Counts) Since(earlier *Counts) Counts {
 	for i := range to {
 		*to[i] -= *from[i]
 	}
+	out.settle()
 	return out
+}
+
+// settle takes back what a difference of two totals cannot mean. A page that is read
+// in the middle of an update has a bucket ahead of the count, and over the stretch
+// that begins there more would be within a bound than were measured.
+func (c *Counts) settle() {
+	for i := range c.Terms {
+		t := &c.Terms[i]
+		t.Hi = min(t.Hi, t.N)
+		t.Lo = min(t.Lo, t.Hi)
+	}
 }
 
 // Ended is how many requests ended, whichever way.
@@ -97,12 +109,13 @@ func (c *Counts) Row(dst []float64) {
 	}
 }
 
-// FromRow reads a row.
+// FromRow reads a row, or the difference of two.
 func FromRow(row []float64) Counts {
 	var c Counts
 	for i, p := range c.fields() {
 		*p = row[i]
 	}
+	c.settle()
 	return c
 }
 

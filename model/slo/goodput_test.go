@@ -418,6 +418,10 @@ func TestCountsAsRow(t *testing.T) {
 	for i, p := range c.fields() {
 		*p = float64(i + 1)
 	}
+	for i := range c.Terms { // no more are within a bound than were measured
+		c.Terms[i].N, c.Terms[i].Hi = c.Terms[i].Hi, c.Terms[i].N+0.5
+		c.Terms[i].Lo = c.Terms[i].Hi - 1
+	}
 	row := make([]float64, Width)
 	c.Row(row)
 	if back := FromRow(row); back != c || row[Width-1] != Width {
@@ -427,5 +431,10 @@ func TestCountsAsRow(t *testing.T) {
 	sum.Add(&c)
 	if sum.Since(&c) != c || sum.Good != 2*c.Good {
 		t.Errorf("twice less once is %+v", sum.Since(&c))
+	}
+	ahead := c
+	ahead.Terms[0].Lo, ahead.Terms[0].Hi = ahead.Terms[0].N+1, ahead.Terms[0].N+2
+	if got := ahead.Since(&Counts{}).Terms[0]; got.Lo != got.N || got.Hi != got.N {
+		t.Errorf("more within the bound than measured: %+v", got)
 	}
 }
