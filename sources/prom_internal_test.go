@@ -77,7 +77,13 @@ func askOne(t *testing.T, status int, body string) error {
 		_, _ = w.Write([]byte(body))
 	}))
 	defer server.Close()
-	opened, err := openFleet(Spec{Address: "prom+" + strings.Replace(server.URL, "http://", "http://user:sesame-open@", 1)})
+	set, err := dialect.Builtin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened, err := openFleet(Spec{
+		Address: "prom+" + strings.Replace(server.URL, "http://", "http://user:sesame-open@", 1), Options: Options{Dialects: set},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
