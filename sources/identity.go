@@ -43,6 +43,10 @@ func (a *asked) identify(ctx context.Context, engine string) (id identity) {
 		}
 		_ = a.beside(row.path).get(ctx, func(body []byte, _ *http.Response) error {
 			id = readIdentity(body)
+			id.models = a.sent.namesIn(id.models)
+			if a.sent.quotedIn(id.version) {
+				id.version = withheld
+			}
 			return nil
 		})
 	}

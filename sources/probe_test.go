@@ -227,3 +227,32 @@ func TestProbeHidesItsKey(t *testing.T) {
 		t.Error("another host was asked")
 	}
 }
+
+// A server that names a model after the key it is sent has none of that name.
+func TestNoModelIsNamedAfterAKey(t *testing.T) {
+	quotes := func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, `{"version":"1 %[1]s","data":[{"id":"m-%[1]s"}]}`, secret)
+	}
+	opened, err := sources.Resolve(t.Context(), []string{"openai+" + serve(t, quotes).URL}, bearer())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = sources.CloseAll(opened) })
+	_, err = opened[0].Source.Poll(t.Context())
+	wantFault(t, err, model.NotFound, "no model is served there")
+
+	engine := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/metrics" {
+			fmt.Fprintln(w, "vllm:num_requests_running{engine=\"0\"} 1")
+			return
+		}
+		quotes(w, r)
+	})
+	found, err := sources.Look(t.Context(), engine.URL, bearer())
+	if err != nil || found.Engine != "vllm" {
+		t.Fatalf("%+v, %v", found, err)
+	}
+	if said := fmt.Sprint(found); strings.Contains(said, secret) {
+		t.Errorf("the key is in %s", said)
+	}
+}

@@ -109,7 +109,7 @@ func (p *sender) findModel(ctx context.Context) (name string, err error) {
 	var models []string
 	list := p.beside("/models")
 	err = list.get(ctx, func(body []byte, _ *http.Response) error {
-		models = modelsIn(body)
+		models = p.sent.namesIn(modelsIn(body))
 		return nil
 	})
 	if fault := (*FaultError)(nil); errors.As(err, &fault) && fault.Kind == model.Denied {

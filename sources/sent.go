@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -131,6 +132,9 @@ func (s *sent) excerpt(text string) string {
 	}
 	return excerpt(text)
 }
+
+// namesIn are the names among those that a server gave which quote no secret.
+func (s *sent) namesIn(names []string) []string { return slices.DeleteFunc(names, s.quotedIn) }
 
 // keysIn is the token after the scheme, and the password inside a basic one.
 func keysIn(authorization string) []string {
