@@ -92,6 +92,9 @@ func (t *promTold) say(p *prometheus) []string {
 			add("%s names no model: the job that scrapes it stands in for it", s.view.Engine())
 		}
 	}
+	if rules := p.readInstead(); len(rules) > 0 {
+		add("read from recording rules in place of the engines' own metrics: %s", excerpt(strings.Join(rules, ", ")))
+	}
 	if note := p.load.note(p.counts); note != "" {
 		notes = append(notes, note)
 	}

@@ -76,6 +76,9 @@ func (s *promServer) URL(endpoint string, args map[string]string) *url.URL {
 	u := *s.request.URL
 	u.Path, u.RawPath = path.Join("/", u.Path, endpoint), ""
 	u.RawQuery = s.extra.Encode()
+	if strings.HasSuffix(endpoint, "/rules") { // whom an alert concerns is much, and nothing to us
+		u.RawQuery += "&type=record"
+	}
 	return &u
 }
 

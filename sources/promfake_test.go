@@ -27,6 +27,7 @@ type fakeProm struct {
 	wrong  func(query string) (status int, body string) // an answer in place of the right one
 	remark string
 	vm     bool // VictoriaMetrics has no scalars
+	rules  []any
 	asked  []string
 	bytes  int
 	header http.Header
@@ -45,12 +46,21 @@ func newFakeProm() *fakeProm {
 	return &fakeProm{now: time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC), step: 15 * time.Second}
 }
 
+// rule adds a recording rule, and the series that it made.
+func (f *fakeProm) rule(name, query string, lines ...string) {
+	f.rules = append(f.rules, map[string]any{"type": "recording", "name": name, "query": query, "health": "ok", "lastEvaluation": f.now})
+	f.replica("", "", lines...)
+}
+
 // replica adds an engine's page: a line is name, labels, value, gain a second.
 func (f *fakeProm) replica(job, instance string, lines ...string) {
 	for _, line := range lines {
 		head, rest, _ := strings.Cut(line, " ")
 		name, braced, _ := strings.Cut(head, "{")
-		s := fakeSeries{name: name, labels: map[string]string{"job": job, "instance": instance}}
+		s := fakeSeries{name: name, labels: map[string]string{}}
+		if instance != "" {
+			s.labels["job"], s.labels["instance"] = job, instance
+		}
 		for _, m := range labelForm.FindAllStringSubmatch(braced, -1) {
 			s.labels[m[1]] = m[3]
 		}
@@ -97,7 +107,7 @@ func (f *fakeProm) answer(r *http.Request, query string) map[string]any {
 	case strings.HasSuffix(r.URL.Path, "/values"):
 		data = f.names(r.Form["match[]"])
 	case strings.HasSuffix(r.URL.Path, "/rules"):
-		data = map[string]any{"groups": []any{}}
+		data = map[string]any{"groups": []any{map[string]any{"name": "g", "rules": f.rules}}}
 	case strings.HasSuffix(r.URL.Path, "/query_range"):
 		data = f.rangeOf(r, query)
 	default:
@@ -163,7 +173,7 @@ func (f *fakeProm) instant(query string, at time.Time) map[string]any {
 
 var (
 	rawForm  = regexp.MustCompile(`^([a-zA-Z0-9_:]+)(\{.*\})?\[(\d+)s\]$`)
-	callForm = regexp.MustCompile(`(increase|last_over_time)\(([a-zA-Z0-9_:]+)(\{[^}]*\})?\[(\d+)(m?s)\]\)`)
+	callForm = regexp.MustCompile(`(increase|last_over_time|avg_over_time)\(([a-zA-Z0-9_:]+)(\{[^}]*\})?\[(\d+)(m?s)\]\)`)
 	aggForm  = regexp.MustCompile(`^(?:topk\(\d+, )?\(?(sum|max|count) by \(([^)]*)\)`)
 )
 

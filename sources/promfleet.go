@@ -29,9 +29,10 @@ type promFleet struct {
 	views    []*seen
 	levels   []*track
 	counts   []*track
-	others   []string // dialects that speak there too and are not read
-	jobs     []string // who scrapes the servers, and how many each
-	twice    int      // servers that several jobs scrape, and which count as often
+	ruled    []recorded // metrics that the server works out from others
+	others   []string   // dialects that speak there too and are not read
+	jobs     []string   // who scrapes the servers, and how many each
+	twice    int        // servers that several jobs scrape, and which count as often
 	interval time.Duration
 }
 
@@ -57,6 +58,7 @@ type lookUnder struct {
 	series map[string]float64 // and how many series each has
 	next   int                // the first that was not answered yet
 	atOnce int                // questions in one query
+	ruled  bool               // the rules were asked for
 	views  bool               // all of them were answered
 }
 
@@ -84,10 +86,14 @@ func (f *promFleet) look(ctx context.Context, now time.Time, back time.Duration)
 			return err
 		}
 	}
+	if err := f.lookRules(ctx, u); err != nil {
+		return err
+	}
 	if !u.views {
 		views, others := f.set.Views(u.names, u.series, f.choice)
 		f.others = others
 		f.follow(views)
+		f.replace()
 		u.views = true
 	}
 	if len(f.views) > 0 {
@@ -209,9 +215,12 @@ func (f *promFleet) lookTwice(ctx context.Context, now time.Time, back time.Dura
 		f.jobs, f.twice = nil, 0
 		leave := ""
 		for job, n := range all {
+			if job == "" {
+				continue
+			}
 			f.jobs = append(f.jobs, fmt.Sprintf("%s (%.0f)", job, n))
 			f.twice += int(twice[job])
-			if job != "" && twice[job] == n && job > leave {
+			if twice[job] == n && job > leave {
 				leave = job
 			}
 		}
@@ -280,7 +289,8 @@ func (f *promFleet) timeScrapes(ctx context.Context, now time.Time, back time.Du
 // scrapesOf is the usual distance of a series' samples within a span, 0 where there
 // are too few to tell.
 func (f *promFleet) scrapesOf(ctx context.Context, m prommodel.Metric, now time.Time, span time.Duration) (time.Duration, error) {
-	name := cmp.Or(string(m[prommodel.MetricNameLabel]), f.views[0].view.Marker().Names[0])
+	marker := f.views[0].view.Marker().Names[0]
+	name := cmp.Or(string(m[prommodel.MetricNameLabel]), f.alias[marker], marker)
 	var match []string
 	for label, value := range m {
 		if label != prommodel.MetricNameLabel {

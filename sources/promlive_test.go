@@ -169,7 +169,7 @@ func freeAddress(t *testing.T) string {
 
 // startServer runs one of the servers over the engines and returns its address, once
 // it answers.
-func startServer(t *testing.T, name, config string) string {
+func startServer(t *testing.T, name, config string, more ...string) string {
 	t.Helper()
 	path := program(t, name, name == "prometheus")
 	dir, address := t.TempDir(), freeAddress(t)
@@ -181,7 +181,7 @@ func startServer(t *testing.T, name, config string) string {
 	if name != "prometheus" {
 		args = []string{"-promscrape.config=" + file, "-storageDataPath=" + filepath.Join(dir, "data"), "-httpListenAddr=" + address, "-search.latencyOffset=1s"}
 	}
-	server := exec.Command(path, args...)
+	server := exec.Command(path, append(args, more...)...)
 	var log bytes.Buffer
 	server.Stdout, server.Stderr = &log, &log
 	if err := server.Start(); err != nil {

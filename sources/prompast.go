@@ -246,8 +246,8 @@ func (a *promPast) Poll(ctx context.Context) (model.Batch, error) {
 // play moves everything on to a point.
 func (a *promPast) play(point int) {
 	p, i := a.of, point-a.chunk.from
-	_, factor := rangeFrom(a.step, p.interval, p.wholes)
 	for _, t := range a.tracks {
+		_, factor := p.question(t, a.step)
 		t.recall(a.chunk.counts[t], i)
 		if t.last.at.IsZero() {
 			t.begin(a.at(point).Add(-a.step))
@@ -322,10 +322,9 @@ func (a *promPast) ask(ctx context.Context, from, to int) error {
 		return err
 	}
 	c.levels = a.read(p.levels, levels.matrix, a.date(from), &c)
-	span, _ := rangeFrom(a.step, p.interval, p.wholes)
 	exprs := make([]string, len(a.tracks))
 	for i, t := range a.tracks {
-		exprs[i] = tagged(p.increase(&t.read, span), t.tag)
+		exprs[i], _ = p.question(t, a.step)
 	}
 	counts, err := p.over(ctx, joined(exprs), promv1.Range{Start: a.at(from), End: a.at(to - 1), Step: a.step})
 	if err != nil {

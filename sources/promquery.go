@@ -17,8 +17,9 @@ const tagLabel = "__slotop"
 
 // promQL writes queries about one part of what a server knows.
 type promQL struct {
-	match string   // matchers of the user's that every series must satisfy
-	leave []string // jobs whose servers another job scrapes as well
+	match string            // matchers of the user's that every series must satisfy
+	leave []string          // jobs whose servers another job scrapes as well
+	alias map[string]string // rules that stand for levels which the server does not have
 }
 
 // maxSizes bounds how many different numbers in labels are added up. Where there are
@@ -84,7 +85,11 @@ func (q *promQL) level(r *dialect.Read, span time.Duration) string {
 // first counts.
 func (q *promQL) each(r *dialect.Read, function string, span time.Duration) string {
 	part := func(name string) string {
-		return fmt.Sprintf("%s(%s[%s])", function, q.selector(name, r.Match), promSpan(span))
+		match := r.Match
+		if rule := q.alias[name]; rule != "" { // it has added the right series up already
+			name, match = rule, ""
+		}
+		return fmt.Sprintf("%s(%s[%s])", function, q.selector(name, match), promSpan(span))
 	}
 	each := part(r.Names[0])
 	for _, name := range r.Names[1:] {

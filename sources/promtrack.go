@@ -81,6 +81,7 @@ type track struct {
 	odometer           // of counters and histograms
 	level    []float64 // of gauges: the last answer
 	native   grid      // of histograms whose buckets are part of the value
+	instead  *recorded // a rule that is read in place of the metric
 }
 
 // trackRow is one sum that the server forms.
