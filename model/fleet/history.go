@@ -10,13 +10,15 @@ import (
 )
 
 const (
-	// historyPoints is half an hour at a step of a second.
-	historyPoints = 1800
+	// historyPoints is an hour at a step of a second: as much as a server tells of the
+	// past at the start.
+	historyPoints = 3600
 	// leastPoints keeps ten minutes at a step of two seconds for the rows far
 	// down, which nobody charts.
 	leastPoints = 300
-	// chartedRows is how many workflows get the long history.
-	chartedRows = 32
+	// chartedRows is how many workflows get the long history, a quarter of a megabyte
+	// each.
+	chartedRows = 16
 	// maxEvents bounds the marks on one workflow's charts.
 	maxEvents = 64
 )

@@ -277,7 +277,7 @@ func (g graph) plot(look Look) chart.Plot {
 	p := chart.Plot{
 		Empty: "no data in this time",
 		Step:  h.Step, End: h.End.Wall.UTC(), Since: h.End.Mono,
-		Span:     chart.SpanFor(covered(h)),
+		Span:     chart.SpanFor(covered(h, longestIn(g.f))),
 		TagWidth: tagCells, Format: look.axis(g.kind),
 		Label: look.ink(themes.Muted), Rule: look.ink(themes.Rule),
 		ObjectiveInk: look.ink(themes.Objective), MarkInk: look.ink(themes.Event),
@@ -398,8 +398,8 @@ func eventLetter(f *model.Frame, e model.Event) rune {
 	return stageLetter(i)
 }
 
-// covered is how far back the history reaches: leading gaps do not count.
-func covered(h *model.History) time.Duration {
+// covered is how far back the history reaches, up to most: leading gaps do not count.
+func covered(h *model.History, most time.Duration) time.Duration {
 	first := len(h.Output)
 	for _, v := range [][]float32{h.TTFT.P95, h.Output, h.Running, h.Waiting} {
 		for i := range v {
@@ -412,12 +412,26 @@ func covered(h *model.History) time.Duration {
 			}
 		}
 	}
-	return min(time.Duration(len(h.Output)-first)*h.Step, longest)
+	return min(time.Duration(len(h.Output)-first)*h.Step, most)
 }
 
 // tagCells is the room at the right of a chart: "SLO 500 ms" and a blank.
 const tagCells = 11
 
-// longest is how much of the past a chart shows at most: more would hide in a
-// cell what happened in the last minutes.
-const longest = 15 * time.Minute
+// How much of the past a chart shows at most. Of what is polled each second more
+// would hide in a cell what happened in the last minutes; a server that scrapes less
+// often has less to hide, and tells the hour before anybody looked.
+const (
+	longestPolled  = 15 * time.Minute
+	longestScraped = time.Hour
+)
+
+// longestIn is how much of the past the charts of a frame show at most.
+func longestIn(f *model.Frame) time.Duration {
+	for i := range f.Targets {
+		if t := &f.Targets[i]; t.Kind == model.PrometheusTarget && t.StepS.OK() {
+			return longestScraped
+		}
+	}
+	return longestPolled
+}

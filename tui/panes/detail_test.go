@@ -43,3 +43,20 @@ func TestFinderServesNobody(t *testing.T) {
 	has(t, strip(), "file_sd")
 	has(t, head(), plural(n, "target"))
 }
+
+// A server that scrapes tells the hour before anybody looked; what is polled each
+// second shows the last minutes.
+func TestChartsShowTheHourOfAServer(t *testing.T) {
+	f := tuitest.Calm()
+	if got := longestIn(f); got != longestPolled {
+		t.Errorf("of engines: %v, want %v", got, longestPolled)
+	}
+	f.Targets[0].Kind = model.PrometheusTarget
+	if got := longestIn(f); got != longestPolled {
+		t.Errorf("of a server that has not told yet how often it scrapes: %v", got)
+	}
+	f.Targets[0].StepS = model.Of(15)
+	if got := longestIn(f); got != longestScraped {
+		t.Errorf("of a server: %v, want %v", got, longestScraped)
+	}
+}

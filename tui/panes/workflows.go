@@ -59,7 +59,7 @@ func visible(n, at, h int) (from, to, more int) {
 func workflowColumns(f *model.Frame, shown []model.WorkflowView, w int, look Look) []column[*model.WorkflowView] {
 	tpot, itl := workflowTokens(f)
 	token, tokenW := tokenTitle(tpot, itl, w)
-	longest, span := 0, trendSpan(shown)
+	longest, span := 0, trendSpan(f, shown)
 	for i := range shown {
 		longest = max(longest, cells(unit.Escape(shown[i].Name, look.ASCII)))
 	}
@@ -166,11 +166,12 @@ func drawSince(r *model.WorkflowView, _ int, look Look) cell {
 }
 
 // trendSpan is how much of the past the rows have, in the steps of a time axis.
-func trendSpan(shown []model.WorkflowView) time.Duration {
+func trendSpan(f *model.Frame, shown []model.WorkflowView) time.Duration {
 	var most time.Duration
+	longest := longestIn(f)
 	for i := range shown {
 		if h := shown[i].History; h != nil {
-			most = max(most, covered(h))
+			most = max(most, covered(h, longest))
 		}
 	}
 	return min(chart.SpanFor(most), longest)
