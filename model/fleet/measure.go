@@ -39,6 +39,7 @@ func (t *target) measure(window time.Duration) {
 	for _, ty := range t.flows {
 		ty.markAbsent(t.about)
 	}
+	t.sumModels(basis, ok)
 	t.dress(t.total())
 }
 

@@ -6,14 +6,17 @@ import (
 
 // outside is the part of TTFT that passes before a request reaches an engine: mean
 // at the gateways less mean at the engines behind them, over the same window. Nil
-// unless both measure it.
-func (w *workflow) outside() *model.OutsideView {
-	if w.edge.fresh == 0 || w.engines.fresh == 0 {
+// unless both measure it. Gateways whose rows are others are held against the engines
+// by the model that both name.
+func (w *workflow) outside(f *Fleet) *model.OutsideView {
+	if w.engines.fresh == 0 {
 		return nil
 	}
-	v := &model.OutsideView{
-		Gateway: w.edge.tally().distOf(model.TTFT),
-		Engine:  w.engines.tally().distOf(model.TTFT),
+	v := &model.OutsideView{Engine: w.engines.tally().distOf(model.TTFT)}
+	if w.edge.fresh > 0 {
+		v.Gateway = w.edge.tally().distOf(model.TTFT)
+	} else {
+		v.Gateway = f.gatewayTTFT(w)
 	}
 	switch {
 	case v.Gateway == nil || v.Engine == nil:

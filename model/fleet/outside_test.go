@@ -89,3 +89,41 @@ func TestOutsideEngineInDoubt(t *testing.T) {
 		})
 	}
 }
+
+// A gateway that names its workflows by who asks stands before the engines of the
+// model that it names too: all its workflows of that model together.
+func TestOutsideEngineByModel(t *testing.T) {
+	b := newBench(t, time.Second, "edge", "engine")
+	ofWorkflow := func(workflow, served string, n, mean float64) model.Sample {
+		s := first(n, mean)
+		s.Labels = model.Labels(model.LabelWorkflow, workflow, model.LabelModel, served)
+		return s
+	}
+	var f *model.Frame
+	for i := range 10 {
+		n := 10 * float64(i)
+		b.f.Step(model.Input{At: b.at, Batch: &model.Batch{
+			Target: "edge", About: &model.About{Kind: model.GatewayTarget, Engine: "gw"},
+			Samples: []model.Sample{
+				ofWorkflow("shop", "chat", n, 1), ofWorkflow("search", "chat", n, 2), ofWorkflow("shop", "another", n, 9),
+			},
+		}})
+		b.poll("engine", first(2*n, 0.25))
+		f = b.tick()
+		b.pass(b.every)
+	}
+	v := workflowNamed(t, f, "chat").Outside
+	if v == nil {
+		t.Fatal("both name the model, and nothing is said of the difference")
+	}
+	near(t, "gateway", v.Gateway.Mean, 1.5)
+	near(t, "outside", v.Mean, 1.25)
+	if v.Gateway.N != v.Engine.N || v.Note != "" {
+		t.Errorf("n %v and %v, note %q", v.Gateway.N, v.Engine.N, v.Note)
+	}
+	for _, name := range []string{"shop", "search"} {
+		if o := workflowNamed(t, f, name).Outside; o != nil {
+			t.Errorf("%s: %+v, but no engine says what is its", name, o)
+		}
+	}
+}

@@ -45,10 +45,11 @@ type target struct {
 	counters series.Counters
 	clean    bool // every page so far was read whole
 	ring     *series.Ring
-	start    float64   // Unix seconds at which the process says it started, NaN unknown
-	starts   []float64 // what it said before
-	atEdge   bool      // it stands in front of engines
-	atEnd    bool      // token counters move only when a request ends
+	start    float64           // Unix seconds at which the process says it started, NaN unknown
+	starts   []float64         // what it said before
+	atEdge   bool              // it stands in front of engines
+	models   map[string]*tally // a gateway's TTFT by model
+	atEnd    bool              // token counters move only when a request ends
 	reach    time.Duration
 
 	epochs     []string // that the reporter counted under before

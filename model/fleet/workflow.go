@@ -111,7 +111,7 @@ func (w *workflow) see(at model.Instant, f *Fleet) model.WorkflowView {
 		}
 	}
 	v.Worst = w.worst()
-	v.Outside = w.outside()
+	v.Outside = w.outside(f)
 	v.WaitNow, v.BreachIn = w.waitNow(&v), w.breachIn(&v)
 	v.Missing = missing(ty, back)
 	span := w.span(ty, f.span, f.every)
