@@ -6,10 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"os"
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"slotop/model"
@@ -337,7 +339,31 @@ func checkRecorded(t *testing.T, round int, d recordedDevice, got model.Device) 
 	return compared
 }
 
-// OC-18, soak: ten thousand rounds take no more descriptors, goroutines or memory.
+// threeEngines polls three servers of which the last one comes and goes: it breaks
+// its connections off, and later answers again.
+func threeEngines(t *testing.T) (poll func(round int)) {
+	var gone atomic.Bool
+	page := reply(enginePage)
+	flapping := func(w http.ResponseWriter, r *http.Request) {
+		if gone.Load() {
+			panic(http.ErrAbortHandler)
+		}
+		page(w, r)
+	}
+	all := resolve(t, serve(t, page).URL+"/metrics", serve(t, page).URL+"/metrics", serve(t, flapping).URL+"/metrics")
+	t.Cleanup(func() { _ = sources.CloseAll(all) })
+	return func(round int) {
+		gone.Store(round%10 >= 5)
+		for i, o := range all {
+			if _, err := o.Source.Poll(t.Context()); (err != nil) != (i == 2 && gone.Load()) {
+				t.Fatalf("round %d, engine %d: %v", round, i, err)
+			}
+		}
+	}
+}
+
+// OC-18, soak: ten thousand rounds of GPUs, and of three engines beside them, take no
+// more descriptors, goroutines or memory.
 func TestTenThousandRounds(t *testing.T) {
 	rounds := 10000
 	if testing.Short() {
@@ -346,6 +372,7 @@ func TestTenThousandRounds(t *testing.T) {
 	script := h100("GPU-1", 0, 90) + h100GPM + "\n" + h100("GPU-2", 1, 80) + h100GPM + " migmode=1\nmig MIG-1 parent=GPU-2 slot=0 instance=1 total=1000 used=10 g1=5\nprocess GPU-1 1 77\n"
 	worse := strings.Replace(script, "busy=80", "busy=80 lost=15", 1)
 	b := newGPUBench(t, script)
+	poll := threeEngines(t)
 	at := 0.0
 	run := func(n int) {
 		for i := range n {
@@ -355,6 +382,7 @@ func TestTenThousandRounds(t *testing.T) {
 				b.lib.Script(script)
 			}
 			b.good(at)
+			poll(i)
 			at++
 		}
 	}
