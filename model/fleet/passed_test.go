@@ -153,3 +153,38 @@ func TestSkew(t *testing.T) {
 		t.Error("a server that shows no time has no skew")
 	}
 }
+
+// A server that answers while none of those does that it scrapes has nothing to say
+// of now: what it says is stale, and nothing is met by it.
+func TestServerOfNobodyIsStale(t *testing.T) {
+	b := newBench(t, 5*time.Second, "a")
+	tell := func(fresh int, n float64) *model.Frame {
+		b.f.Step(model.Input{At: b.at, Batch: &model.Batch{
+			Target: "a", Samples: []model.Sample{counter(model.OutputTokens, n), counter(model.Finished, n)},
+			About: &model.About{Kind: model.PrometheusTarget, StepS: 5, Replicas: model.Replicas{Fresh: fresh, Total: 2}},
+		}})
+		f := b.tick()
+		b.pass(b.every)
+		return f
+	}
+	for i := range 10 {
+		tell(2, float64(i))
+	}
+	f := tell(1, 11)
+	if s := f.Targets[0].State; s != model.Up {
+		t.Fatalf("one of two answers: %s", s)
+	}
+	since := b.at
+	f = tell(0, 11)
+	v, w := f.Targets[0], workflowNamed(t, f, "chat")
+	if v.State != model.StaleAt || v.Since != since || w.Condition != model.IsStale {
+		t.Errorf("none of two answers: the target is %s since %v, the workflow %s", v.State, v.Since.Mono, w.Condition)
+	}
+	f = tell(0, 11)
+	if a, _ := alertNamed(f, "down"); a.State != model.AlertFiring || a.Text != "none of the 2 servers that it scrapes answers" {
+		t.Errorf("alert %+v", a)
+	}
+	if f = tell(2, 12); f.Targets[0].State != model.Up {
+		t.Errorf("both are back: %s", f.Targets[0].State)
+	}
+}

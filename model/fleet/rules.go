@@ -127,6 +127,9 @@ func (f *Fleet) downOf(t *target, v *model.TargetView, at model.Instant) alert.O
 		}
 	case model.StaleAt:
 		o.Truth, o.Text = alert.Yes, "no answer for "+unit.Duration(at.Sub(v.LastGoodAt).Seconds())
+		if t.tellsOfNobody() {
+			o.Text = fmt.Sprintf("none of the %d servers that it scrapes answers", v.Replicas.Total)
+		}
 	case "":
 		o.Truth = alert.CannotTell
 	}

@@ -46,7 +46,9 @@ func (t *target) settle(at model.Instant, every time.Duration) {
 	case model.Down, model.Up, model.Idle:
 		t.since = t.lastPoll
 	case model.StaleAt:
-		t.since = t.lastGood
+		if !t.tellsOfNobody() {
+			t.since = t.lastGood
+		}
 	}
 	t.dirty = true
 }
@@ -58,7 +60,7 @@ func (t *target) judge(at model.Instant, every time.Duration) model.State {
 		return ""
 	case t.fault != nil && (t.good == 0 || t.failedInRow >= softFailures || hard(t.fault.Kind)):
 		return model.Down
-	case at.Sub(t.lastGood) > staleAfter(every):
+	case at.Sub(t.lastGood) > staleAfter(every) || t.tellsOfNobody():
 		return model.StaleAt
 	case t.busy() && t.still >= stillPolls && t.lastGood.Sub(t.moved) >= t.patience():
 		return model.Stalled
@@ -67,6 +69,12 @@ func (t *target) judge(at model.Instant, every time.Duration) model.State {
 	default:
 		return model.Up
 	}
+}
+
+// tellsOfNobody reports whether none of the servers answers that the target passes
+// on the numbers of: it answers itself, and nothing it says is of now.
+func (t *target) tellsOfNobody() bool {
+	return t.about != nil && t.about.Replicas.Total > 0 && t.about.Replicas.Fresh == 0
 }
 
 // hard faults say that nobody, or not the server we look for, is there. The
