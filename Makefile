@@ -46,7 +46,7 @@ vet:
 # with, and runs in full without the detector.
 race: ## all packages under the race detector, which needs a C compiler
 	@if command -v gcc >/dev/null; then \
-		set -x; CGO_ENABLED=1 $(GO) test -race -short ./...; \
+		set -x; CGO_ENABLED=1 $(GO) test -race -short -timeout 15m ./...; \
 	elif [ -n "$$SLOTOP_REQUIRE_PARTS" ]; then \
 		echo "race: no C compiler"; exit 1; \
 	else \
