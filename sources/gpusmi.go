@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"slotop/model"
@@ -191,7 +192,7 @@ func (s *smi) readSeldom(at time.Duration, rows []smiRow) {
 // ask runs the tool once.
 func (s *smi) ask(args ...string) (string, error) {
 	out := &limited{left: maxSMIText}
-	cmd := exec.CommandContext(s.ctx, s.path, args...)
+	cmd := smiCommand(s.ctx, s.path, args...)
 	cmd.Stdout = out
 	err := cmd.Run()
 	return out.text.String(), err
@@ -250,37 +251,53 @@ type smiRun struct {
 	gave   bool   // a table was taken
 }
 
+// smiCommand is a call of the tool. What goes by its name may be a script that starts
+// others: they end with it, and if they do not, nobody waits for what they print.
+func smiCommand(ctx context.Context, path string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second / 4
+	return cmd
+}
+
 // startSMI starts nvidia-smi, printing once a second.
 func startSMI(ctx context.Context, path string, fields []string) (*smiRun, error) {
-	cmd := exec.CommandContext(ctx, path, "--query-gpu="+strings.Join(fields, ","), "--format=csv", "-l", "1")
+	ctx, kill := context.WithCancel(ctx)
+	cmd := smiCommand(ctx, path, "--query-gpu="+strings.Join(fields, ","), "--format=csv", "-l", "1")
 	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
 	if err != nil {
+		kill()
 		return nil, err
 	}
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
+	context.AfterFunc(ctx, func() { _ = out.Close() })
 	r := &smiRun{newest: make(chan []smiRow, 1), ended: make(chan struct{})}
 	go func() {
 		defer close(r.ended)
 		said := r.drain(out)
+		kill()         // a program whose words nobody reads any more waits for ever
 		_ = cmd.Wait() // what it said tells more than how it ended
 		r.said = said
 	}()
 	return r, nil
 }
 
-// drain reads tables until there are no more, and returns what else was printed.
+// drain reads tables until there are no more, or too much of something else, and
+// returns what else was printed since the last.
 func (r *smiRun) drain(out io.Reader) (said string) {
 	lines := bufio.NewScanner(out)
 	lines.Buffer(nil, maxSMILine)
 	var table smiTable
-	for lines.Scan() {
+	for len(said) < maxSMIText && lines.Scan() {
 		bad := table.bad
 		if rows := table.add(lines.Text()); len(rows) > 0 {
 			r.publish(rows)
+			said = ""
 		}
-		if table.bad > bad && len(said) < maxSMIText {
+		if table.bad > bad {
 			said += lines.Text() + "\n"
 		}
 	}

@@ -1,11 +1,13 @@
 package sources_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -228,6 +230,63 @@ echo "2, 1, GPU-00000009, 2 %"
 			t.Errorf("poll %d: %v, %+v", n, err, b.Devices)
 		}
 	}
+}
+
+// A tool that prints something else for ever, or a line without an end, is said to be
+// none, and ends.
+func TestAToolThatIsNone(t *testing.T) {
+	for name, script := range map[string]string{
+		"junk":     "exec yes junk",
+		"one line": "head -c 300000 /dev/zero | tr '\\0' x; exec sleep 1000",
+	} {
+		t.Run(name, func(t *testing.T) {
+			tool(t, script)
+			s := resolve(t, "nvml:smi")[0].Source
+			defer s.Close()
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			_, err := s.Poll(ctx)
+			var fault *sources.FaultError
+			if !errors.As(err, &fault) || fault.Kind == model.Timeout {
+				t.Errorf("%v", err)
+			}
+		})
+	}
+}
+
+// A script in the tool's place may start programs of its own: they end with it, and
+// hold nobody up.
+func TestAToolThatStartsOthers(t *testing.T) {
+	pid := filepath.Join(t.TempDir(), "pid")
+	tool(t, "sleep 1000 & echo $! > "+pid+"; wait")
+	s := resolve(t, "nvml:smi")[0].Source
+	var text []byte
+	for len(text) == 0 {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second/10)
+		if _, err := s.Poll(ctx); err == nil {
+			t.Fatal("it told of GPUs")
+		}
+		cancel()
+		text, _ = os.ReadFile(pid)
+	}
+	began := time.Now()
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(began); took > 30*time.Second {
+		t.Errorf("closing took %v", took)
+	}
+	if runtime.GOOS != "linux" {
+		return
+	}
+	stat := "/proc/" + strings.TrimSpace(string(text)) + "/stat"
+	for range 1000 { // the system takes it away in its own time
+		if state, err := os.ReadFile(stat); err != nil || strings.Contains(string(state), ") Z ") {
+			return
+		}
+		runtime.Gosched()
+	}
+	t.Error("what it started still runs")
 }
 
 // Without the library nvml: reads through the tool, and says why; without either it
