@@ -1,13 +1,10 @@
 package sources_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -335,6 +332,49 @@ func TestPrometheusAsksForLessWhereItIsTooMuch(t *testing.T) {
 	}
 }
 
+// However large the fleet, one question takes the server no more than 0.3 s, as far as
+// it says, and everything has its turn.
+func TestPrometheusSparesTheServer(t *testing.T) {
+	f := newFakeProm()
+	f.each = 45 * time.Microsecond // as five times as many would take a small one
+	signals := []string{"time_to_first_token_seconds", "request_time_per_output_token_seconds", "e2e_request_latency_seconds", "request_queue_time_seconds",
+		"inter_token_latency_seconds", "request_prefill_time_seconds", "request_decode_time_seconds", "request_prompt_tokens"}
+	for i := range 100 {
+		lines := []string{`vllm:num_requests_running{model_name="m"} 1`, `vllm:generation_tokens_total{model_name="m"} 1 1`}
+		for _, signal := range signals {
+			for _, le := range []string{"0.1", "0.2", "0.5", "1", "2", "5", "10", "20", "50", "+Inf"} {
+				lines = append(lines, fmt.Sprintf(`vllm:%s_bucket{model_name="m",le=%q} 1 1`, signal, le))
+			}
+			lines = append(lines, "vllm:"+signal+`_sum{model_name="m"} 1 1`, "vllm:"+signal+`_count{model_name="m"} 1 1`)
+		}
+		f.replica("vllm", fmt.Sprintf("10.0.%d.%d:8000", i/250, i%250), lines...)
+	}
+	w := watchProm(t, f, "")
+	seen := map[model.Signal]bool{}
+	var worst time.Duration
+	for i := range 24 {
+		b := w.after(15 * time.Second)
+		for _, s := range b.Samples {
+			seen[s.Signal] = seen[s.Signal] || s.Hist != nil
+		}
+		if i > 2 {
+			worst = max(worst, f.spent)
+		}
+	}
+	if worst > 300*time.Millisecond {
+		t.Errorf("a question took the server %v", worst)
+	}
+	if worst < 100*time.Millisecond {
+		t.Errorf("no question took more than %v: more could be asked at once", worst)
+	}
+	for _, s := range []model.Signal{model.TTFT, model.TPOT, model.E2E, model.Queue, model.ITL, model.Prefill, model.Decode, model.PromptLength} {
+		if !seen[s] {
+			t.Errorf("%s never had its turn", s)
+		}
+	}
+	t.Logf("at most %v a question", worst)
+}
+
 func TestPrometheusSaysWhatTheServerRemarks(t *testing.T) {
 	f := aFleet(1)
 	f.remark = "No StoreAPIs matched for this query\x1b[31m"
@@ -415,6 +455,29 @@ func TestPrometheusCountsServersOfTwoJobsOnce(t *testing.T) {
 	}
 }
 
+// Two versions of an engine whose histograms differ in their bounds meet on those that
+// both have.
+func TestPrometheusOfEnginesWithOtherBounds(t *testing.T) {
+	f := aFleet(2)
+	old := vllmLines("m", 5)
+	for i, line := range old {
+		old[i] = strings.Replace(line, `le="0.5"`, `le="0.25"`, 1)
+	}
+	f.replica("vllm", "10.0.0.99:8000", old...)
+	w := watchProm(t, f, "")
+	b := w.after(0)
+	for range 3 {
+		b = w.after(15 * time.Second)
+	}
+	h := the(t, b, model.TTFT, model.LabelModel, "m").Hist
+	if !slices.Equal(h.Bounds, []float64{0.1}) || math.Abs(h.Counts[0]/h.N()-0.25) > 1e-9 || h.Incomplete {
+		t.Errorf("%+v, want the one bound that all have, and a fourth below it", h)
+	}
+	if !strings.Contains(notesOf(b), "engines differ in the bounds of vllm:time_to_first_token_seconds") {
+		t.Errorf("notes: %s", notesOf(b))
+	}
+}
+
 // VictoriaMetrics counts from the sample before a range: nothing is to be stretched.
 func TestPrometheusOfTheOtherKind(t *testing.T) {
 	f := aFleet(1)
@@ -450,219 +513,5 @@ func TestPrometheusClockIsSet(t *testing.T) {
 	}
 	if last < 55*15*100 || last > 70*15*100 {
 		t.Errorf("%v tokens in 15 minutes, want about 90000", last)
-	}
-}
-
-// recaller is the live source.
-type recaller interface {
-	Recall(ctx context.Context, span time.Duration) (sources.Opened, error)
-}
-
-func TestPrometheusRecallsTheLastHour(t *testing.T) {
-	w := watchProm(t, aFleet(2), "")
-	past, err := w.source.(recaller).Recall(t.Context(), time.Hour)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pace := past.Source.(sources.Paced).Pace()
-	if past.Target.Kind != model.PrometheusTarget || past.Target.ID == "" || !past.Saved || pace != time.Minute {
-		t.Errorf("opened %+v, every %v", past.Target, pace)
-	}
-	var first, last float64
-	polls := 0
-	var end time.Time
-	err = sources.Play(t.Context(), []sources.Opened{past}, sources.PlayOptions{Every: pace, For: time.Hour}, func(in model.Input) {
-		if in.Batch == nil {
-			return
-		}
-		last = the(t, *in.Batch, model.OutputTokens, model.LabelModel, "m").Value
-		if polls++; polls == 1 {
-			first = last
-		}
-		end = in.At.Wall
-		if v := the(t, *in.Batch, model.Running, model.LabelModel, "m").Value; v != 21 {
-			t.Errorf("%v ran at %v", v, in.At.Wall)
-		}
-	})
-	if err != nil || polls < 55 || math.Abs((last-first)/float64(polls-1)-60*200) > 1e-6 {
-		t.Errorf("%v: %d points, %v tokens between them", err, polls, last-first)
-	}
-	if off := w.fake.now.Sub(end); off < 0 || off > time.Second {
-		t.Errorf("the past ends %v before now", off)
-	}
-	b := w.after(15 * time.Second)
-	if v := the(t, b, model.OutputTokens, model.LabelModel, "m").Value; v < last || v > last+20*200 {
-		t.Errorf("the present goes on at %v, the past ended at %v", v, last)
-	}
-	b = w.after(60 * time.Second)
-	if v := the(t, b, model.OutputTokens, model.LabelModel, "m").Value; math.Abs(v-last-75*200) > 1e-6 {
-		t.Errorf("%v tokens 75 s later, want 15000", v-last)
-	}
-	if _, err := w.source.(recaller).Recall(t.Context(), time.Hour); err == nil {
-		t.Error("the past is told again after the present")
-	}
-}
-
-func TestOpenPast(t *testing.T) {
-	f := aFleet(2)
-	set, err := builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := "prom+" + f.serve(t).URL
-	spec := sources.Spec{Address: address, Name: "prod", Options: sources.Options{Dialects: set}}
-	from := f.now.Add(-2 * time.Hour)
-	opened, err := sources.OpenPast(t.Context(), spec, from, from.Add(time.Hour), 20*time.Second)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if pace := opened.Source.(sources.Paced).Pace(); pace != 45*time.Second || opened.Target.Name != "prod" {
-		t.Errorf("%+v every %v, want at least three scrapes", opened.Target, pace)
-	}
-	var dates []time.Time
-	var counts []float64
-	err = sources.Play(t.Context(), []sources.Opened{opened}, sources.PlayOptions{Every: 45 * time.Second}, func(in model.Input) {
-		if in.Batch != nil {
-			dates = append(dates, in.At.Wall)
-			counts = append(counts, the(t, *in.Batch, model.OutputTokens, model.LabelModel, "m").Value)
-		}
-	})
-	if err != nil || len(dates) != 81 || dates[0].Before(from) || dates[80].After(from.Add(time.Hour)) {
-		t.Errorf("%v: %d points from %v", err, len(dates), dates[:min(1, len(dates))])
-	}
-	for i := 1; i < len(counts); i++ {
-		if math.Abs(counts[i]-counts[i-1]-45*200) > 1e-6 {
-			t.Fatalf("%v tokens between two points, want 9000", counts[i]-counts[i-1])
-		}
-	}
-}
-
-// The past cannot be had of everything.
-func TestNoPast(t *testing.T) {
-	set, err := builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := aFleet(1)
-	empty := newFakeProm()
-	empty.replica("node", "a:9100", "up 1")
-	for _, c := range []struct {
-		address  string
-		from, to time.Duration
-		says     string
-	}{
-		{"prom+" + f.serve(t).URL, -time.Hour, -2 * time.Hour, "ends before it begins"},
-		{"http://localhost:8000", -time.Hour, 0, "no Prometheus-compatible server"},
-		{"prom+" + empty.serve(t).URL, -time.Hour, 0, "no engine was scraped from 2026-11-30T11:00:00Z to 2026-11-30T12:00:00Z"},
-		{"prom+" + f.serve(t).URL, -365 * 24 * time.Hour, 0, "are too many"},
-	} {
-		_, err := sources.OpenPast(t.Context(), sources.Spec{Address: c.address, Options: sources.Options{Dialects: set}}, f.now.Add(c.from), f.now.Add(c.to), 0)
-		if err == nil || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s: %v, want …%s…", c.address, err, c.says)
-		}
-	}
-}
-
-// A chunk of the past that is too much is asked for in smaller pieces, and one that
-// cannot be had at all is a gap and no end.
-func TestPastThatIsTooMuch(t *testing.T) {
-	f := aFleet(1)
-	set, err := builtin()
-	if err != nil {
-		t.Fatal(err)
-	}
-	refused := 0
-	opened, err := sources.OpenPast(t.Context(), sources.Spec{Address: "prom+" + f.serve(t).URL, Options: sources.Options{Dialects: set}}, f.now.Add(-time.Hour), f.now, time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.wrong = func(query string) (int, string) {
-		if strings.Contains(query, "increase(") {
-			if refused++; refused <= 2 {
-				return 422, `{"status":"error","errorType":"execution","error":"too many samples"}`
-			}
-		}
-		return 0, ""
-	}
-	points, faults := 0, 0
-	err = sources.Play(t.Context(), []sources.Opened{opened}, sources.PlayOptions{Every: time.Minute}, func(in model.Input) {
-		switch {
-		case in.Batch == nil:
-		case in.Batch.Fault != nil:
-			faults++
-		default:
-			points++
-		}
-	})
-	if err != nil || points != 61 || faults != 0 {
-		t.Errorf("%v: %d points and %d faults", err, points, faults)
-	}
-	opened, err = sources.OpenPast(t.Context(), sources.Spec{Address: "prom+" + f.serve(t).URL, Options: sources.Options{Dialects: set}}, f.now.Add(-time.Hour), f.now, time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.wrong = func(string) (int, string) { return http.StatusForbidden, "" }
-	opened.Source.(sources.Dated).Until(f.now)
-	for range 10 {
-		if _, err = opened.Source.Poll(t.Context()); errors.Is(err, io.EOF) {
-			break
-		}
-	}
-	if !errors.Is(err, io.EOF) {
-		t.Errorf("a past that cannot be had does not end: %v", err)
-	}
-}
-
-// reluctant answers only once the poll that asked has been called off.
-type reluctant struct {
-	of      http.Handler
-	arrived chan struct{}
-	gate    chan struct{}
-}
-
-// ServeHTTP implements http.Handler.
-func (r *reluctant) ServeHTTP(w http.ResponseWriter, q *http.Request) {
-	select {
-	case r.arrived <- struct{}{}:
-		<-r.gate
-	case <-q.Context().Done():
-	}
-	r.of.ServeHTTP(w, q)
-}
-
-// A server each of whose answers takes longer than a poll is known after as many polls
-// as there are questions.
-func TestPrometheusGoesOnWithASlowServer(t *testing.T) {
-	slow := &reluctant{aFleet(2), make(chan struct{}), make(chan struct{})}
-	server := httptest.NewServer(slow)
-	t.Cleanup(server.Close)
-	source := resolve(t, "prom+"+server.URL)[0].Source
-	for polls := 1; ; polls++ {
-		source.(sources.Advancer).Advance(time.Duration(polls) * time.Second)
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan struct{})
-		asked := make(chan bool, 1)
-		go func() {
-			select {
-			case <-slow.arrived:
-				asked <- true
-				cancel()
-			case <-ended:
-				asked <- false
-			}
-		}()
-		batch, err := source.Poll(ctx)
-		close(ended)
-		if <-asked {
-			slow.gate <- struct{}{}
-		}
-		cancel()
-		if err == nil && len(batch.Samples) > 0 {
-			t.Logf("known after %d polls", polls)
-			return
-		}
-		if polls == 30 {
-			t.Fatalf("still unknown after %d polls: %v", polls, err)
-		}
 	}
 }

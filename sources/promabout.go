@@ -95,6 +95,9 @@ func (t *promTold) say(p *prometheus) []string {
 	if rules := p.readInstead(); len(rules) > 0 {
 		add("read from recording rules in place of the engines' own metrics: %s", excerpt(strings.Join(rules, ", ")))
 	}
+	if names := p.unevenly(); len(names) > 0 {
+		add("engines differ in the bounds of %s: the common ones are used", excerpt(strings.Join(names, ", ")))
+	}
 	if note := p.load.note(p.counts); note != "" {
 		notes = append(notes, note)
 	}

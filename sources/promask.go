@@ -17,6 +17,7 @@ type asking struct {
 	at     time.Time // of the counts
 	due    []*track
 	settle []*track // those whose anchors are moved, once the counts are answered
+	bounds *track   // whose bounds are looked at
 	to     time.Time
 }
 
@@ -136,6 +137,9 @@ func (p *prometheus) askCounts(ctx context.Context, q *asking) error {
 		p.load.tell(q.due, answer.spent, nil)
 		p.told.remarks = append(p.told.remarks, answer.remarks...)
 		p.count(q)
+	}
+	if len(q.settle) == 0 {
+		return p.askBounds(ctx, q)
 	}
 	return p.settleAnchors(ctx, q)
 }

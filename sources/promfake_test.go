@@ -28,6 +28,8 @@ type fakeProm struct {
 	remark string
 	vm     bool // VictoriaMetrics has no scalars
 	rules  []any
+	each   time.Duration // that a series takes it
+	spent  time.Duration // on the last question
 	asked  []string
 	bytes  int
 	header http.Header
@@ -111,7 +113,16 @@ func (f *fakeProm) answer(r *http.Request, query string) map[string]any {
 	case strings.HasSuffix(r.URL.Path, "/query_range"):
 		data = f.rangeOf(r, query)
 	default:
-		data = f.instant(query, timeIn(r, "time", f.now))
+		touched := 0
+		for _, m := range callForm.FindAllStringSubmatch(query, -1) {
+			touched += len(f.matching(m[2], m[3]))
+		}
+		f.spent = f.each * time.Duration(touched)
+		answer := f.instant(query, timeIn(r, "time", f.now))
+		if f.each > 0 {
+			answer["stats"] = map[string]any{"timings": map[string]any{"evalTotalTime": 9, "execTotalTime": f.spent.Seconds()}}
+		}
+		data = answer
 	}
 	out := map[string]any{"status": "success", "data": data}
 	if f.remark != "" {
@@ -174,7 +185,9 @@ func (f *fakeProm) instant(query string, at time.Time) map[string]any {
 var (
 	rawForm  = regexp.MustCompile(`^([a-zA-Z0-9_:]+)(\{.*\})?\[(\d+)s\]$`)
 	callForm = regexp.MustCompile(`(increase|last_over_time|avg_over_time)\(([a-zA-Z0-9_:]+)(\{[^}]*\})?\[(\d+)(m?s)\]\)`)
-	aggForm  = regexp.MustCompile(`^(?:topk\(\d+, )?\(?(sum|max|count) by \(([^)]*)\)`)
+	// plainForm counts series as they are.
+	plainForm = regexp.MustCompile(`^count by \(([^)]*)\) \(([a-zA-Z0-9_:]+)(\{[^}]*\})?\)$`)
+	aggForm   = regexp.MustCompile(`^(?:topk\(\d+, )?\(?(sum|max|count) by \(([^)]*)\)`)
 )
 
 // raw is a series' samples as they are stored.
@@ -192,22 +205,23 @@ func (f *fakeProm) raw(name, match string, at time.Time) map[string]any {
 }
 
 func (f *fakeProm) matching(name, match string) []fakeSeries {
+	matchers := labelForm.FindAllStringSubmatch(match, -1)
 	var all []fakeSeries
 	for _, s := range f.series {
-		ok := s.name == name
-		for _, m := range labelForm.FindAllStringSubmatch(match, -1) {
-			v, want := s.labels[m[1]], unquoted(m[3])
-			is := v == want
-			if strings.Contains(m[2], "~") {
-				is = regexp.MustCompile("^(?:" + want + ")$").MatchString(v)
-			}
-			ok = ok && is != strings.HasPrefix(m[2], "!")
-		}
-		if ok {
+		if s.name == name && !slices.ContainsFunc(matchers, func(m []string) bool { return !fits(s.labels[m[1]], m[2], unquoted(m[3])) }) {
 			all = append(all, s)
 		}
 	}
 	return all
+}
+
+// fits reports whether a label's value satisfies a matcher.
+func fits(value, op, want string) bool {
+	is := value == want
+	if strings.Contains(op, "~") {
+		is = regexp.MustCompile("^(?:" + want + ")$").MatchString(value)
+	}
+	return is != strings.HasPrefix(op, "!")
 }
 
 // rows answers the parts of a question, which are joined by "or".
@@ -270,6 +284,13 @@ func (f *fakeProm) part(expr string, at time.Time) []fakeRow {
 	case strings.HasPrefix(expr, "count by (job) ("):
 		return f.grouped("count", []string{"job"}, f.grouped("count", []string{"job", "instance"}, f.leaves(expr, at)))
 	}
+	if m := plainForm.FindStringSubmatch(expr); m != nil {
+		var rows []fakeRow
+		for _, s := range f.matching(m[2], m[3]) {
+			rows = append(rows, fakeRow{s.labels, s.value})
+		}
+		return f.grouped("count", strings.Split(m[1], ","), rows)
+	}
 	m := aggForm.FindStringSubmatch(expr)
 	if m == nil {
 		panic("the fake does not know " + expr)
@@ -301,16 +322,18 @@ func byJob(a, b fakeRow) int { return cmp.Compare(a.labels["job"], b.labels["job
 // that bears several of the names the first counts.
 func (f *fakeProm) leaves(expr string, at time.Time) []fakeRow {
 	var rows []fakeRow
-	bears := map[string]string{}
+	bears, seen := map[string]string{}, map[string]bool{}
 	for _, m := range callForm.FindAllStringSubmatch(expr, -1) {
 		for _, s := range f.matching(m[2], m[3]) {
 			key := m[1] + s.labels["job"] + s.labels["instance"]
 			if bears[key] == "" {
 				bears[key] = m[2]
 			}
-			if bears[key] != m[2] || slices.ContainsFunc(rows, func(r fakeRow) bool { return maps.Equal(r.labels, s.labels) }) {
+			same := fmt.Sprint(m[1], s.labels)
+			if bears[key] != m[2] || seen[same] {
 				continue
 			}
+			seen[same] = true
 			v := s.value
 			if m[1] == "increase" {
 				span, _ := strconv.ParseFloat(m[4], 64)

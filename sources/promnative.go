@@ -44,7 +44,7 @@ func (t *track) noteNatives() {
 		t.set(s.Metric, name+"_sum", math.NaN(), float64(s.Histogram.Sum))
 	}
 	for i := range t.rows {
-		t.rows[i].gone = t.native.finer[t.rows[i].bound]
+		t.give(i, t.native.finer[t.rows[i].bound])
 	}
 }
 

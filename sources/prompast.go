@@ -124,6 +124,13 @@ func openPast(ctx context.Context, p *prometheus, from, to time.Time, step time.
 		return nil, &FaultError{model.Oversized, fmt.Sprintf("%d points from %s to %s are too many: take a shorter stretch, or longer steps than %s",
 			past.points, dateText(from), dateText(to), spanText(past.step))}
 	}
+	for _, t := range p.counts {
+		if t.read.Buckets && t.instead == nil {
+			if err := p.lookAtBounds(ctx, t, to); err != nil {
+				return nil, err
+			}
+		}
+	}
 	past.tracks = p.counts
 	past.grow(firstPoints)
 	return past, nil

@@ -76,7 +76,9 @@ type track struct {
 	lag   time.Duration // by how much what is shown lies back
 	shown time.Time     // up to where it was shown
 
-	refused int // questions in a row that were too much
+	refused int       // questions in a row that were too much
+	bounded time.Time // when its bounds were looked at
+	uneven  bool      // some engines lack some of them
 
 	odometer           // of counters and histograms
 	level    []float64 // of gauges: the last answer
