@@ -254,6 +254,13 @@ func (p *prometheus) batch() model.Batch {
 		}
 		t.showCounts(t.until(now))
 	}
+	for _, t := range p.levels {
+		if now.Sub(t.level.at) > nearestAnchor*p.interval+p.step() && p.interval > 0 {
+			t.hide()
+			continue
+		}
+		t.showLevels(now.Add(-p.step()))
+	}
 	b := p.gather()
 	b.Clock, b.ClockError = now, time.Millisecond
 	if p.clock.at != p.progress { // it is only known how far the schedule has come since
@@ -267,7 +274,6 @@ func (p *prometheus) gather() model.Batch {
 	p.samples, p.spoke = p.samples[:0], true
 	dropped := 0
 	for _, t := range p.levels {
-		t.showLevels()
 		dropped += t.dropped
 	}
 	for _, t := range p.counts {

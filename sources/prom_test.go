@@ -193,6 +193,26 @@ func TestPrometheusIsNotAskedBetweenScrapes(t *testing.T) {
 	}
 }
 
+// Levels are shown of the same time as counts, so that what was started, what ended and
+// what is in flight add up.
+func TestPrometheusShowsOneTime(t *testing.T) {
+	f := aFleet(1)
+	w := watchProm(t, f, "")
+	w.after(0)
+	w.after(15 * time.Second)
+	for i := range f.series {
+		if f.series[i].name == "vllm:num_requests_running" {
+			f.series[i].value = 40
+		}
+	}
+	for _, c := range []struct{ after, want float64 }{{15, 10}, {5, 20}, {5, 30}, {5, 40}, {15, 40}} {
+		b := w.after(time.Duration(c.after * float64(time.Second)))
+		if v := the(t, b, model.Running, model.LabelModel, "m").Value; math.Abs(v-c.want) > 1e-6 {
+			t.Errorf("%v run at %v, want %v", v, w.at, c.want)
+		}
+	}
+}
+
 // Several kinds of engines behind one server stand beside each other.
 func TestPrometheusReadsSeveralDialects(t *testing.T) {
 	f := aFleet(1)

@@ -69,7 +69,7 @@ func (t *promTold) say(p *prometheus) []string {
 	case p.interval == 0:
 		add("%s: not yet known how often it scrapes, so that nothing is counted", t.server)
 	default:
-		add("%s scrapes every %s: counts are shown as they were %s before", t.server, spanText(p.interval), spanText(p.step()))
+		add("%s scrapes every %s: all is shown as it was %s before", t.server, spanText(p.interval), spanText(p.step()))
 	}
 	if len(p.jobs) > 0 {
 		add("servers scraped by job: %s", excerpt(strings.Join(p.jobs, ", ")))

@@ -96,7 +96,7 @@ func (p *prometheus) askLevels(ctx context.Context) error {
 	}
 	p.levelsAt = p.now()
 	for _, t := range p.levels {
-		t.level = append(t.level[:0], t.got...)
+		t.takeLevels(p.levelsAt)
 	}
 	for _, c := range p.close {
 		c.answer(p.promFleet, rest)

@@ -85,8 +85,8 @@ func (c *closeUp) answer(f *promFleet, v prommodel.Vector) {
 	}
 	f.answerTo(c.tracks, v)
 	for _, t := range c.tracks {
-		t.level = append(t.level[:0], t.got...)
-		t.showLevels()
+		t.level = stand{n: slices.Clone(t.got)}
+		t.showLevels(time.Time{})
 	}
 	if c.page.stale {
 		c.page.plan, c.page.stale = c.view.Apart(&c.page.page, serverLabel), false

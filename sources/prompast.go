@@ -264,7 +264,7 @@ func (a *promPast) play(point int) {
 	}
 	for _, t := range p.levels {
 		t.recall(a.chunk.levels[t], i)
-		t.level = append(t.level[:0], t.got...)
+		t.takeLevels(a.at(point))
 	}
 	p.fresh = a.chunk.fresh[i]
 }
@@ -274,6 +274,9 @@ func (a *promPast) batch() model.Batch {
 	p := a.of
 	for _, t := range a.tracks {
 		t.showCounts(t.shown)
+	}
+	for _, t := range p.levels {
+		t.showLevels(t.level.at)
 	}
 	return p.gather()
 }
@@ -324,11 +327,11 @@ func (a *promPast) grow(most int) {
 func (a *promPast) ask(ctx context.Context, from, to int) error {
 	p := a.of
 	c := passage{from: from, to: to, fresh: make([]model.Replicas, to-from)}
-	levels, err := p.over(ctx, joined(p.levelQuestions()), promv1.Range{Start: a.date(from), End: a.date(to - 1), Step: a.step})
+	levels, err := p.over(ctx, joined(p.levelQuestions()), promv1.Range{Start: a.at(from), End: a.at(to - 1), Step: a.step})
 	if err != nil {
 		return err
 	}
-	c.levels = a.read(p.levels, levels.matrix, a.date(from), &c)
+	c.levels = a.read(p.levels, levels.matrix, a.at(from), &c)
 	exprs := make([]string, len(a.tracks))
 	for i, t := range a.tracks {
 		exprs[i], _ = p.question(t, a.step)

@@ -80,10 +80,10 @@ type track struct {
 	bounded time.Time // when its bounds were looked at
 	uneven  bool      // some engines lack some of them
 
-	odometer           // of counters and histograms
-	level    []float64 // of gauges: the last answer
-	native   grid      // of histograms whose buckets are part of the value
-	instead  *recorded // a rule that is read in place of the metric
+	odometer                 // of counters and histograms
+	earlier, level stand     // of gauges: the last two answers
+	native         grid      // of histograms whose buckets are part of the value
+	instead        *recorded // a rule that is read in place of the metric
 }
 
 // trackRow is one sum that the server forms.
@@ -214,10 +214,25 @@ func (t *track) rank(row int) {
 	}
 }
 
-// showLevels puts the last answer on the page.
-func (t *track) showLevels() {
+// takeLevels notes an answer of levels.
+func (t *track) takeLevels(at time.Time) {
+	t.earlier, t.level = t.level, stand{at, slices.Clone(t.got)}
+}
+
+// showLevels puts the levels of an instant on the page: between two answers they are
+// taken to have changed evenly, as counts are, so that what was started, what ended
+// and what is in flight are of one time.
+func (t *track) showLevels(at time.Time) {
+	part := 1.0
+	if span := t.level.at.Sub(t.earlier.at); !t.earlier.at.IsZero() && span > 0 {
+		part = min(1, max(0, at.Sub(t.earlier.at).Seconds()/span.Seconds()))
+	}
 	for i, r := range t.rows {
-		t.on.show(r.line, t.level[i])
+		v, was := t.level.of(i), t.earlier.of(i)
+		if !math.IsNaN(was) && !math.IsNaN(v) && t.read.Merge != dialect.Count {
+			v = was + (v-was)*part
+		}
+		t.on.show(r.line, v)
 	}
 }
 
