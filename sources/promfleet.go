@@ -206,31 +206,39 @@ func (f *promFleet) servers(span time.Duration) string {
 // lookTwice finds servers that several jobs scrape: they would count as often. A job
 // all of whose servers another one scrapes as well is left out.
 func (f *promFleet) lookTwice(ctx context.Context, now time.Time, back time.Duration) error {
+	was := f.leave
 	f.leave = nil
 	for range maxJobs {
 		all, twice, err := f.countJobs(ctx, now, back)
 		if err != nil {
+			f.leave = was
 			return err
 		}
-		f.jobs, f.twice = nil, 0
-		leave := ""
-		for job, n := range all {
-			if job == "" {
-				continue
-			}
-			f.jobs = append(f.jobs, fmt.Sprintf("%s (%.0f)", job, n))
-			f.twice += int(twice[job])
-			if twice[job] == n && job > leave {
-				leave = job
-			}
-		}
-		slices.Sort(f.jobs)
+		leave := f.noteJobs(all, twice)
 		if leave == "" {
 			return nil
 		}
 		f.leave = append(f.leave, leave)
 	}
 	return nil
+}
+
+// noteJobs keeps how many servers each job scrapes, and how many of them other jobs do
+// too. It names a job that can be left out, "" for none.
+func (f *promFleet) noteJobs(all, twice map[string]float64) (leave string) {
+	f.jobs, f.twice = nil, 0
+	for job, n := range all {
+		if job == "" {
+			continue
+		}
+		f.jobs = append(f.jobs, fmt.Sprintf("%s (%.0f)", job, n))
+		f.twice += int(twice[job])
+		if twice[job] == n && job > leave {
+			leave = job
+		}
+	}
+	slices.Sort(f.jobs)
+	return leave
 }
 
 // countJobs counts the servers of each job, and those that other jobs scrape too.
