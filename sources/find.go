@@ -87,18 +87,32 @@ func (r *run) follow(ctx context.Context, finder *polled, specs []Spec) error {
 	listed := make(map[model.TargetID]bool, len(specs))
 	var errs []error
 	joined := 0
+	before := finder.opened
+	finder.opened = make(map[string][]model.TargetID, len(specs))
 	for _, spec := range specs {
-		opened, err := open(ctx, spec)
-		errs = append(errs, err)
-		for _, o := range opened {
-			listed[o.Target.ID] = true
-			if known := r.roster.byID[o.Target.ID]; known != nil {
-				known.listedBy(finder)
-				errs = append(errs, o.Source.Close())
+		ids, known := before[spec.Address]
+		if !known {
+			opened, err := open(ctx, spec)
+			if err != nil { // it is tried, and told of, at each look
+				errs = append(errs, err)
 				continue
 			}
-			r.join(o, finder, joined)
-			joined++
+			for _, o := range opened {
+				ids = append(ids, o.Target.ID)
+				if r.roster.byID[o.Target.ID] != nil {
+					errs = append(errs, o.Source.Close())
+					continue
+				}
+				r.join(o, joined)
+				joined++
+			}
+		}
+		finder.opened[spec.Address] = ids
+		for _, id := range ids {
+			listed[id] = true
+			if p := r.roster.byID[id]; p != nil {
+				p.listedBy(finder)
+			}
 		}
 	}
 	for _, p := range slices.Clone(r.polled) {
@@ -112,18 +126,18 @@ func (r *run) follow(ctx context.Context, finder *polled, specs []Spec) error {
 	return errors.Join(errs...)
 }
 
-// listedBy notes who found a target. One that the user named has nobody, and stays.
+// listedBy notes who found a target. One that the user named stays whoever lists it.
 func (p *polled) listedBy(finder *polled) {
-	if len(p.finders) > 0 && !slices.Contains(p.finders, finder) {
+	if p.found && !slices.Contains(p.finders, finder) {
 		p.finders = append(p.finders, finder)
 	}
 }
 
-// join begins to watch a target.
-func (r *run) join(o Opened, finder *polled, nth int) {
+// join begins to watch a target that was found.
+func (r *run) join(o Opened, nth int) {
 	o.Target.Name = r.roster.name(o.Target)
 	p := r.newPolled(o, r.now()+time.Duration(nth)*firstStep)
-	p.finders = []*polled{finder}
+	p.found = true
 	r.polled = append(r.polled, p)
 	r.roster.byID[o.Target.ID] = p
 	r.left++

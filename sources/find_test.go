@@ -111,6 +111,23 @@ func TestFound(t *testing.T) {
 	}
 }
 
+// What cannot be opened is told at each look, not only at the first.
+func TestFoundTroubleIsToldAgain(t *testing.T) {
+	_, inputs := runListings(t, 5*time.Second, nil, newListing(nobody+" nonsense://x"))
+	told := 0
+	for _, in := range inputs {
+		if in.Batch != nil && in.Batch.Target == "finder-0" {
+			if in.Batch.Fault == nil || !strings.Contains(in.Batch.Fault.Detail, "nonsense") {
+				t.Fatalf("a look with an address that is none says %+v", in.Batch.Fault)
+			}
+			told++
+		}
+	}
+	if told < 2 {
+		t.Errorf("told %d times", told)
+	}
+}
+
 // What a target that went still brings is nobody's, and its source is closed once.
 func TestGoneWhileItAnswers(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))

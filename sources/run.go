@@ -93,10 +93,12 @@ type polled struct {
 	flying bool
 	began  time.Duration // of the poll under way
 
-	finders []*polled // that list it; none for one that the user named
-	cancel  func()    // calls the poll under way off
-	ended   bool      // it has no more polls to give
-	gone    bool      // it is not watched any more, and its last poll is under way
+	found   bool                        // it was found, and not named by the user
+	finders []*polled                   // that list it
+	opened  map[string][]model.TargetID // of a finder: what each address that it lists was opened as
+	cancel  func()                      // calls the poll under way off
+	ended   bool                        // it has no more polls to give
+	gone    bool                        // it is not watched any more, and its last poll is under way
 }
 
 // answer is one poll's end.
