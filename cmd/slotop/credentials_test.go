@@ -93,6 +93,9 @@ func (g *gossip) targets(user, query string) []string {
 // TestCredentialsInNothingThatIsShown names a server with secrets and looks for them
 // in all that is printed, drawn, recorded and reported.
 func TestCredentialsInNothingThatIsShown(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs the program dozens of times, which races no more than once")
+	}
 	t.Parallel()
 	for name, given := range map[string]struct{ user, query, config string }{
 		"address": {"me:" + passwordMark + "@", "?token=" + tokenMark, ""},

@@ -202,6 +202,9 @@ func (f *said) fired(since time.Time) map[string]time.Duration {
 // A past incident, out of a server that scraped it, raises the alerts that it raised
 // live, when it raised them, and ends in the same conditions.
 func TestPastIncidentAlertsAsLive(t *testing.T) {
+	if testing.Short() {
+		t.Skip("plays minutes of virtual time, with no second goroutine to race with")
+	}
 	for _, scenario := range []string{"S1", "S0"} {
 		t.Run(scenario, func(t *testing.T) {
 			i := storedIncident(t, scenario)
