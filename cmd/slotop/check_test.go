@@ -157,7 +157,7 @@ func TestCheckLive(t *testing.T) {
 	t.Parallel()
 	server := newEngine(t)
 	server.racing()
-	r := headless(t, "check", "-o", "json", "--for", "3s", "--every", "500ms", "--workflow", "chat", "--slo", "chat:ttft=1s", server.address())
+	r := headless(t, "check", "-o", "json", "--for", soon(3*time.Second).String(), "--every", "500ms", "--workflow", "chat", "--slo", "chat:ttft=1s", server.address())
 	r.concludes(t, exitOK, "")
 	if c := r.checked(t); c.Workflows[0].Goodput.N < 100 || c.WindowS != 5 {
 		t.Errorf("%+v", c)

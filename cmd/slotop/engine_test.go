@@ -57,6 +57,10 @@ func (e *engineServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusUnauthorized)
 		return
 	}
+	if r.URL.Path == "/version" { // it is a page, and nothing else
+		http.NotFound(w, r)
+		return
+	}
 	if e.polls.Add(1) == 1 {
 		e.firstAt.Store(time.Now().UnixNano())
 	}
