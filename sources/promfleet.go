@@ -321,7 +321,16 @@ func (f *promFleet) scrapesOf(ctx context.Context, m prommodel.Metric, now time.
 		return 0, nil
 	}
 	slices.Sort(gaps)
-	return gaps[len(gaps)/2], nil
+	return usualInterval(gaps[len(gaps)/2]), nil
+}
+
+// usualInterval is the whole number of seconds that an interval is meant to be: a busy
+// server comes a few milliseconds late.
+func usualInterval(gap time.Duration) time.Duration {
+	if whole := gap.Round(time.Second); whole > 0 && (gap-whole).Abs() <= gap/50 {
+		return whole
+	}
+	return gap
 }
 
 // answer reads the elements of an answer, and gives back those of no track.
