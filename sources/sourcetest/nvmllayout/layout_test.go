@@ -17,7 +17,7 @@ const known = "../../nvml/testdata/layout.txt"
 func TestLayoutIsTheHeaders(t *testing.T) {
 	gcc, err := exec.LookPath("gcc")
 	if err != nil {
-		if os.Getenv("SLOTOP_REQUIRE_PARTS") != "" {
+		if os.Getenv("CI") == "true" || os.Getenv("SLOTOP_REQUIRE_PARTS") != "" {
 			t.Fatal("no gcc")
 		}
 		t.Skip("no gcc, which would read the header")
