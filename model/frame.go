@@ -16,31 +16,30 @@ const Schema = "slotop.frame/1"
 // In JSON unknown is null, never 0; times are RFC 3339 UTC; units are seconds,
 // bytes and ratios 0–1.
 type Frame struct {
-	Schema      string         `json:"schema"`
-	At          Instant        `json:"at"`
-	WindowS     float64        `json:"window_s"`
-	CoveredS    Reading        `json:"covered_s"` // how much of the window the data spans
-	Simulated   bool           `json:"simulated"`
-	Targets     []TargetView   `json:"targets"`
-	Workflows   []WorkflowView `json:"workflows"`      // worst first
-	Goodput     *GoodputView   `json:"goodput"`        // of all workflows with objectives
-	Devices     []DeviceView   `json:"devices"`        // in the order in which they were first seen
-	DeviceSum   *DevicesView   `json:"device_summary"` // null without any
-	Utilization *Later         `json:"utilization"`
-	Alerts      []AlertView    `json:"alerts"`            // most urgent first
-	AlertLog    []AlertEvent   `json:"alert_log"`         // newest first, bounded
-	LogDropped  int            `json:"alert_log_dropped"` // steps that the log no longer holds
-	Unjudged    []Unjudged     `json:"cannot_evaluate"`
-	Stages      []StageView    `json:"stages"` // oldest first, the last one open
-	Findings    *Later         `json:"findings"`
+	Schema      string            `json:"schema"`
+	At          Instant           `json:"at"`
+	WindowS     float64           `json:"window_s"`
+	CoveredS    Reading           `json:"covered_s"` // how much of the window the data spans
+	Simulated   bool              `json:"simulated"`
+	Targets     []TargetView      `json:"targets"`
+	Workflows   []WorkflowView    `json:"workflows"`         // worst first
+	Goodput     *GoodputView      `json:"goodput"`           // of all workflows with objectives
+	Devices     []DeviceView      `json:"devices"`           // in the order in which they were first seen
+	DeviceSum   *DevicesView      `json:"device_summary"`    // null without any
+	Utilization []UtilizationView `json:"utilization"`       // of each engine that is read directly
+	Alerts      []AlertView       `json:"alerts"`            // most urgent first
+	AlertLog    []AlertEvent      `json:"alert_log"`         // newest first, bounded
+	LogDropped  int               `json:"alert_log_dropped"` // steps that the log no longer holds
+	Unjudged    []Unjudged        `json:"cannot_evaluate"`
+	Stages      []StageView       `json:"stages"`    // oldest first, the last one open
+	Findings    []FindingView     `json:"findings"`  // causes first, then what binds, then symptoms
+	Diagnoses   []DiagnosisView   `json:"diagnoses"` // of each pool, the worst first
+	Capacity    []CapacityView    `json:"capacity"`  // of each pool, the fullest first
 
 	Every   time.Duration `json:"-"` // poll interval
 	Started Instant       `json:"-"` // first input
 	Rules   int           `json:"-"` // how many rules are evaluated: what an empty list of alerts stands for
 }
-
-// Later marks a key of the contract that nothing fills yet: always null.
-type Later struct{}
 
 // State is a target's condition, worst last in urgency order of Rank.
 type State string

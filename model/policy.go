@@ -18,6 +18,12 @@ type Policy struct {
 	// SilentAfterS is how long a running request may be silent before its phase
 	// counts as unknown, in seconds; 0 is DefaultSilence.
 	SilentAfterS float64 `json:"silent_after_s,omitempty"`
+
+	Hardware []HardwareSpec `json:"hardware,omitempty"` // the first that matches a target says it
+	Models   []ModelSpec    `json:"models,omitempty"`   // the first that matches a served name
+	Prices   PriceSpec      `json:"prices,omitzero"`
+	// Forecast is a rate in requests a second, by workflow, to plan replicas for.
+	Forecast map[string]float64 `json:"forecast,omitempty"`
 }
 
 // Defaults of a policy.
