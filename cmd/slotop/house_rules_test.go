@@ -38,6 +38,7 @@ var layers = []layer{
 	{pkg: "model/slo", may: []string{"model", "model/hist", "model/series"}},
 	{pkg: "model/alert", may: []string{"model", "model/hist", "model/series"}},
 	{pkg: "model/roofline", may: []string{"model", "model/hist", "model/series"}},
+	{pkg: "model/diagnose", may: []string{"model", "model/unit", "model/slo", "model/steptime"}},
 	{
 		pkg: "model/fleet",
 		may: []string{
