@@ -74,6 +74,8 @@ type target struct {
 	round    time.Duration // that its last readings of them took
 	unplaced int           // of them, those without a place
 
+	steps *stepper // nil until it is an engine of which steps are known
+
 	flows   map[*workflow]*tally // this target's part of each workflow, nil of none
 	sum     *tally               // of the target, where it has several parts
 	delta   []float64
