@@ -37,13 +37,16 @@ var layers = []layer{
 	{pkg: "model/requests", may: []string{"model"}},
 	{pkg: "model/slo", may: []string{"model", "model/hist", "model/series"}},
 	{pkg: "model/alert", may: []string{"model", "model/hist", "model/series"}},
-	{pkg: "model/roofline", may: []string{"model", "model/hist", "model/series"}},
-	{pkg: "model/diagnose", may: []string{"model", "model/unit", "model/slo", "model/steptime"}},
+	{pkg: "model/roofline", may: []string{"model", "model/spell"}},
+	{pkg: "model/steptime", may: []string{"model"}},
+	{pkg: "model/capacity", may: []string{"model", "model/unit", "model/hist", "model/slo", "model/steptime"}},
+	{pkg: "model/diagnose", may: []string{"model", "model/unit", "model/slo", "model/hist", "model/steptime"}},
 	{
 		pkg: "model/fleet",
 		may: []string{
 			"model", "model/unit", "model/hist", "model/series",
-			"model/slo", "model/alert", "model/roofline", "model/sketch", "model/requests",
+			"model/slo", "model/alert", "model/sketch", "model/requests",
+			"model/roofline", "model/steptime", "model/diagnose", "model/capacity",
 		},
 		// Tapes and captures in, JSON lines out: the fold's goldens.
 		tests: []string{"model/tape", "model/report", "sources/..."},
@@ -252,7 +255,7 @@ func checkNames(f file) []string {
 	return out
 }
 
-// checkCalls finds clock reads, printing and exiting outside their places.
+// checkCalls finds clock reads, printing, exiting and goroutines outside their places.
 func checkCalls(f file) []string {
 	if f.isTestSupport() {
 		return nil
@@ -273,6 +276,10 @@ func checkCalls(f file) []string {
 			}
 			if !inCmd && slices.Contains(printing[from], n.Sel.Name) {
 				out = append(out, f.breach(n.Pos(), "%s.%s: printing and exiting live in cmd only", x.Name, n.Sel.Name))
+			}
+		case *ast.GoStmt:
+			if within(f.pkg(), "model/...") {
+				out = append(out, f.breach(n.Pos(), "go: the model has one caller at a time and starts nothing"))
 			}
 		case *ast.CallExpr:
 			id, ok := n.Fun.(*ast.Ident)

@@ -142,6 +142,10 @@ func TestHouseRulesCanFail(t *testing.T) {
 		{"tui/a.go", `func print(string) {}; func f() { print("x") }`, ""},
 		{"cmd/slotop/a.go", `import ("fmt"; "os"); func f() { fmt.Println(os.Stdout); os.Exit(1) }`, ""},
 
+		{"model/fleet/a.go", `func f() { go f() }`, "one caller at a time"},
+		{"sources/a.go", `func f() { go f() }`, ""},
+		{"model/fleet/a_test.go", `func f() { go f() }`, ""},
+
 		{"themes/a.go", `func init() {}`, "func init"},
 		{"themes/a.go", `type t int; func (t) init() {}`, ""},
 		{"themes/a.go", strings.Repeat("\n", maxLines+1), "is it one job?"},
