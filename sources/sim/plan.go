@@ -31,17 +31,12 @@ func (s *Sim) plan() {
 
 func (s *Sim) shift(c Shift) {
 	for _, a := range s.arrivals {
-		if a.Name != c.Workflow {
-			continue
+		if a.Name == c.Workflow {
+			a.shift(c, s.now)
 		}
-		if c.Rate > 0 {
-			a.pace(s.now, c.Rate)
-		}
-		a.patience = defaulted(c.Patience, a.patience)
 	}
 	for _, r := range s.replicas {
-		r.machine.SMClock = defaulted(c.SMClock, r.machine.SMClock)
-		r.machine.MemoryClock = defaulted(c.MemoryClock, r.machine.MemoryClock)
+		r.shift(c)
 	}
 	for _, r := range s.replicas[:min(c.Ready, len(s.replicas))] {
 		if !r.ready {
@@ -50,14 +45,40 @@ func (s *Sim) shift(c Shift) {
 	}
 }
 
-// recover ends the incident: traffic and machines are what they were. A replica
-// that was added stays.
+func (a *arrivals) shift(c Shift, now time.Duration) {
+	if c.Rate > 0 {
+		a.pace(now, c.Rate)
+	}
+	a.patience = defaulted(c.Patience, a.patience)
+	a.prompt = defaulted(c.Prompt, a.prompt)
+	a.answer = defaulted(c.Output, a.answer)
+	a.maxOutput = defaulted(c.MaxOutput, a.maxOutput)
+	a.cold = a.cold || c.Cold
+}
+
+func (r *Replica) shift(c Shift) {
+	m := &r.machine
+	m.SMClock = defaulted(c.SMClock, m.SMClock)
+	m.MemoryClock = defaulted(c.MemoryClock, m.MemoryClock)
+	m.StepOverhead = defaulted(c.StepOverhead, m.StepOverhead)
+	m.SequenceOverhead = defaulted(c.SequenceOverhead, m.SequenceOverhead)
+	l := r.limits
+	l.TokenBudget = defaulted(c.TokenBudget, l.TokenBudget)
+	l.Sequences = defaulted(c.Sequences, l.Sequences)
+	l.Blocks = defaulted(c.Blocks, l.Blocks)
+	r.limit(l)
+}
+
+// recover ends the incident: traffic, machines and limits are what they were. A
+// replica that was added stays.
 func (s *Sim) recover() {
 	for _, a := range s.arrivals {
-		a.pace(s.now, 1)
-		a.patience = a.Patience
+		usual := a.usual()
+		a.pace(s.now, usual.factor)
+		a.mood = usual
 	}
 	for _, r := range s.replicas {
 		r.machine = s.options.Machine
+		r.limit(s.options.Limits)
 	}
 }

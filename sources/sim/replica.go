@@ -66,7 +66,7 @@ func (r *Replica) Page(dst []byte) ([]byte, error) {
 func (r *Replica) sample() {
 	for _, s := range r.names {
 		s.running, s.waiting = 0, 0
-		s.usage = float64(r.limits.Blocks-r.free) / float64(r.limits.Blocks)
+		s.usage = r.usage()
 	}
 	for _, q := range r.running {
 		r.names[q.workflow].running++
@@ -80,6 +80,11 @@ func (r *Replica) sample() {
 		}
 	}
 	r.process.observe(r.sim.now-r.readyAt, r.names[0].step.count(), float64(r.outstanding()))
+}
+
+// usage is the share of the KV pool in use.
+func (r *Replica) usage() float64 {
+	return min(1, float64(r.limits.Blocks-r.free)/float64(r.limits.Blocks))
 }
 
 // each visits the requests that the replica has and has not answered.
@@ -107,7 +112,24 @@ func (r *Replica) start(now time.Duration, began time.Duration) {
 	}
 	r.http = newFront()
 	r.process = process{started: r.sim.unix(began), ready: r.sim.unix(now)}
+	r.layOut()
+}
+
+// layOut makes the replica's page anew, which then tells what its limits are now.
+func (r *Replica) layOut() {
 	r.template = newTemplate(&r.process, r.names, &r.http, r.limits)
+}
+
+// limit changes the limits while the replica runs. A real server would have to be
+// started anew for it; here only what does not fit into a smaller pool any more
+// is preempted when the scheduler comes to it.
+func (r *Replica) limit(l Limits) {
+	grown := l.Blocks - r.limits.Blocks
+	r.limits = l
+	if r.ready && grown != 0 {
+		r.free += grown
+		r.layOut()
+	}
 }
 
 // stop ends the process. What it worked on is lost to its clients.
@@ -240,7 +262,7 @@ func (r *Replica) finish(q *request, now time.Duration) {
 	}
 	r.free += q.blocks
 	r.totals.finished++
-	r.names[q.workflow].ended(q, outcome, r.sim.arrivals[q.workflow].MaxOutput)
+	r.names[q.workflow].ended(q, outcome)
 	r.http.answered(q, now)
 	r.sim.ended(r.index, q, now, outcome, Answered)
 }
@@ -250,9 +272,9 @@ func (r *Replica) drop(q *request, now time.Duration) {
 	r.totals.aborted++
 	r.names[q.workflow].finished[Aborted]++
 	r.http.answered(q, now)
-	cause := TooLong
-	if q.deadline <= now {
-		cause = GaveUp
+	cause := GaveUp
+	if !r.fits(q) {
+		cause = TooLong
 	}
 	r.sim.ended(r.index, q, now, Aborted, cause)
 }

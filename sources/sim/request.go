@@ -15,7 +15,8 @@ type request struct {
 	prompt  int  // tokens
 	cached  int  // of them, in the prefix cache
 	output  int  // tokens it will emit
-	limited bool // the output ends at its limit
+	limit   int  // of the output, as its client set it; 0: none
+	limited bool // the output ends there
 
 	arrival   time.Duration
 	queued    time.Duration // when the front end hands it over

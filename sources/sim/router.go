@@ -80,7 +80,8 @@ func (s *Sim) comeBack(q *request, at time.Duration) {
 	a := s.arrivals[q.workflow]
 	again := s.fresh()
 	again.workflow, again.retryOf, again.attempt = q.workflow, q.id, q.attempt+1
-	again.prompt, again.cached, again.output, again.limited = q.prompt, q.cached, q.output, q.limited
+	again.prompt, again.cached = q.prompt, q.cached
+	again.output, again.limit, again.limited = q.output, q.limit, q.limited
 	again.arrival, again.deadline = at, a.giveUp(at)
 	s.later(again)
 }

@@ -1,6 +1,9 @@
 package sim
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Scenario is an incident of the simulated service, as data.
 type Scenario struct {
@@ -16,12 +19,22 @@ type Scenario struct {
 type Shift struct {
 	After time.Duration // since the start of the incident
 
-	Workflow string        // whose Rate and Patience
-	Rate     float64       // factor of the workflow's rate
-	Patience time.Duration // mean, of clients who arrive from now on
+	Workflow  string        // whose requests the next fields are about, from now on
+	Rate      float64       // factor of its rate
+	Patience  time.Duration // mean of its clients'
+	Prompt    float64       // factor of its prompts' lengths
+	Output    float64       // factor of its answers' lengths
+	MaxOutput int           // tokens; longer answers end there
+	Cold      bool          // none of its prompts is in the prefix cache any more
 
-	SMClock     float64 // of every replica, as a share of the usual clock
-	MemoryClock float64
+	TokenBudget int // of every replica's scheduler
+	Sequences   int // its cap
+	Blocks      int // of the KV pool
+
+	SMClock          float64 // of every replica, as a share of the usual clock
+	MemoryClock      float64
+	StepOverhead     time.Duration // of its host, per step
+	SequenceOverhead time.Duration // of its host, per scheduled sequence
 
 	Ready int // replicas ready from now on
 }
@@ -29,24 +42,10 @@ type Shift struct {
 // quiet is how long every incident waits, for a baseline to compare with.
 const quiet = 600 * time.Second
 
-// Scenarios lists the incidents there are.
-var Scenarios = []Scenario{
-	{ID: "S0", Name: "steady",
-		Sentence: "Three workflows at a load the service carries; nothing goes wrong."},
-	{ID: "S1", Name: "traffic surge", At: quiet,
-		Sentence: "Four times the chat traffic arrives; clients give up after 10 s on average.",
-		Shifts:   []Shift{{Workflow: "chat", Rate: 4, Patience: 10 * time.Second}}},
-	{ID: "S4", Name: "throttled GPU", At: quiet,
-		Sentence: "Every GPU drops to 45 % of its SM clock and 70 % of its memory clock; traffic is unchanged.",
-		Shifts:   []Shift{{SMClock: 0.45, MemoryClock: 0.7}}},
-	{ID: "S6", Name: "cold start", At: quiet, Standby: 1,
-		Sentence: "Chat traffic grows 2.6 times; a second replica is started and is ready three minutes later.",
-		Shifts:   []Shift{{Workflow: "chat", Rate: 2.6}, {After: 180 * time.Second, Ready: 2}}},
-}
-
+// scenario finds an incident by its ID, in upper or lower case.
 func scenario(id string) (Scenario, bool) {
 	for _, s := range Scenarios {
-		if s.ID == id {
+		if strings.EqualFold(s.ID, id) {
 			return s, true
 		}
 	}

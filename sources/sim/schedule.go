@@ -77,8 +77,12 @@ func (r *Replica) admit(now time.Duration, budget *int) {
 // hopeless reports whether a waiting request is not worth starting: its client
 // gave up before it began, or it could never fit into the whole pool.
 func (r *Replica) hopeless(q *request, now time.Duration) bool {
-	longest := (q.prompt + q.output + r.limits.BlockSize - 1) / r.limits.BlockSize
-	return q.scheduled == 0 && (q.deadline <= now || longest > r.limits.Blocks)
+	return q.scheduled == 0 && q.deadline <= now || !r.fits(q)
+}
+
+// fits reports whether the whole pool would hold the request to its end.
+func (r *Replica) fits(q *request) bool {
+	return (q.prompt+q.output+r.limits.BlockSize-1)/r.limits.BlockSize <= r.limits.Blocks
 }
 
 // cachedTokens is how much of the prompt needs no computation: whole blocks.

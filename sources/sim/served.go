@@ -123,7 +123,7 @@ func (s *served) firstToken(r *request) {
 }
 
 // ended observes everything that vLLM observes only when a request finishes.
-func (s *served) ended(r *request, o Outcome, limit int) {
+func (s *served) ended(r *request, o Outcome) {
 	s.finished[o]++
 	s.e2e.since(r.arrival, r.last)
 	s.queue.since(r.queued, r.scheduled)
@@ -137,7 +137,7 @@ func (s *served) ended(r *request, o Outcome, limit int) {
 	s.outputLength.observe(float64(r.generated))
 	s.longestOutput.observe(float64(r.generated))
 	s.choices.observe(1)
-	s.limit.observe(float64(limit))
+	s.limit.observe(float64(r.limit))
 }
 
 // front is what the HTTP layer of a replica counts, over all workflows.
@@ -146,8 +146,13 @@ type front struct {
 	fine, few       histogram
 }
 
+// The router asks a replica once for its models before it sends the first request.
+const modelsSeconds, modelsBytes = 0.0005365999968489632, 484.0
+
 func newFront() front {
-	return front{fine: newHistogram(fineBounds), few: newHistogram(fewBounds)}
+	f := front{fine: newHistogram(fineBounds), few: newHistogram(fewBounds)}
+	f.fine.observe(modelsSeconds)
+	return f
 }
 
 // answered counts a request whose connection ended, answered or not.

@@ -62,7 +62,6 @@ func (t *template) process(p *process) {
 // models before it sent the first request.
 func (t *template) http(f *front) {
 	const models, chat = "/v1/models", "/v1/chat/completions"
-	const modelsSeconds, modelsBytes = 0.0005365999968489632, 484.0
 	get := []string{"handler", models, "method", "GET"}
 	post := []string{"handler", chat, "method", "POST"}
 	byHandler := []string{labels("handler", models), labels("handler", chat)}
@@ -90,7 +89,6 @@ func (t *template) http(f *front) {
 	name = "http_request_duration_highr_seconds"
 	help = "Latency with many buckets but no API specific labels. Made for more accurate percentile calculations."
 	t.head(name, help, histogramKind)
-	f.fine.observe(modelsSeconds)
 	t.histogram(name, &f.fine)
 	t.times(name, help, []string{""})
 

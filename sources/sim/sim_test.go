@@ -255,7 +255,7 @@ func TestEventsAreConsistent(t *testing.T) {
 
 func TestOptionsAreChecked(t *testing.T) {
 	for want, o := range map[string]Options{
-		`scenario "S99": no such scenario (S0, S1, S4, S6)`: {Scenario: "S99"},
+		`scenario "S99": no such scenario (S0, S1, S3, S3b, S4`: {Scenario: "S99"},
 		"scenario S6 needs more than 1":                     {Scenario: "S6", Replicas: 1},
 		"without a workflow":                                {Workflows: []Workflow{}},
 		"negative time":                                     {At: -1},

@@ -10,8 +10,9 @@ import (
 // request has exp(Mu) tokens.
 type Lengths struct{ Mu, Sigma float64 }
 
-func (l Lengths) draw(r *rand.Rand) int {
-	return max(1, int(math.Round(math.Exp(l.Mu+product(l.Sigma, r.NormFloat64())))))
+// draw is a length, made so many times longer.
+func (l Lengths) draw(r *rand.Rand, factor float64) int {
+	return max(1, int(math.Round(factor*math.Exp(l.Mu+product(l.Sigma, r.NormFloat64())))))
 }
 
 // Workflow is a class of requests and how they arrive: at a rate of its own, or
@@ -53,17 +54,31 @@ func DemoWorkflows() []Workflow {
 type arrivals struct {
 	Workflow
 	random   *rand.Rand
-	replicas float64       // Rate is for one
-	factor   float64       // of the rate, set by an incident
-	patience time.Duration // in force now
+	replicas float64 // Rate is for one
+	mood             // in force now
 	next     time.Duration
 	left     float64 // mean gaps left to wait when the rate is 0
 	sent     int
 }
 
+// mood is what an incident changes in a workflow. The lengths of a request change
+// after they are drawn, so that the same requests come.
+type mood struct {
+	factor         float64 // of the rate
+	patience       time.Duration
+	prompt, answer float64 // factors of their lengths
+	maxOutput      int
+	cold           bool
+}
+
+// usual is the mood of a workflow that no incident has touched.
+func (w *Workflow) usual() mood {
+	return mood{factor: 1, patience: w.Patience, prompt: 1, answer: 1, maxOutput: w.MaxOutput}
+}
+
 func newArrivals(w Workflow, random *rand.Rand, replicas int) *arrivals {
 	a := &arrivals{Workflow: w, random: random, replicas: float64(replicas),
-		factor: 1, patience: w.Patience, next: never}
+		mood: w.usual(), next: never}
 	if w.Clients == 0 {
 		a.left = a.gap()
 		a.pace(0, 1)
@@ -109,12 +124,16 @@ func (a *arrivals) gap() float64 {
 func (a *arrivals) draw(now time.Duration, context int, r *request) {
 	a.sent++
 	r.arrival = now
-	r.prompt = a.Prompt.draw(a.random)
-	r.output = a.Output.draw(a.random)
+	r.prompt = a.Prompt.draw(a.random, a.prompt)
+	r.output = a.Output.draw(a.random, a.answer)
 	hit := a.Hit + product(a.HitSpread, a.random.NormFloat64())
+	if a.cold {
+		hit = 0
+	}
 	r.deadline = a.giveUp(now)
-	if a.MaxOutput > 0 && r.output > a.MaxOutput {
-		r.output, r.limited = a.MaxOutput, true
+	r.limit = a.maxOutput
+	if r.limit > 0 && r.output > r.limit {
+		r.output, r.limited = r.limit, true
 	}
 	r.output = min(r.output, context-1)
 	r.prompt = min(r.prompt, context-r.output)
