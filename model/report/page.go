@@ -92,16 +92,8 @@ func isUnit(w string) bool { return slices.Contains([]string{"%", "ms", "s", "mi
 
 func endsInDigit(w string) bool { return w[len(w)-1] >= '0' && w[len(w)-1] <= '9' }
 
-// known signs that slotop itself writes into notes, and what ASCII has for them.
-var asciiSigns = strings.NewReplacer("−", "-", "–", "-", "…", "...", "×", "x", "≤", "<=", "≥", ">=", "Σ", "sum")
-
 // safe is text from outside as it may be shown.
-func (p *page) safe(s string) string {
-	if p.ascii {
-		s = asciiSigns.Replace(s)
-	}
-	return unit.Escape(s, p.ascii)
-}
+func (p *page) safe(s string) string { return unit.Sentence(s, p.ascii) }
 
 // name is safe text in at most n cells. Of a path the end is kept: it tells
 // models apart.
@@ -146,10 +138,7 @@ const few = "(few)"
 
 // short is a word of the legend; its dash has a stand-in.
 func (p *page) short(word string) string {
-	if p.ascii {
-		return asciiSigns.Replace(word)
-	}
-	return word
+	return unit.Sentence(word, p.ascii)
 }
 
 func (p *page) explain() {

@@ -87,6 +87,20 @@ func writeHex(b *strings.Builder, kind byte, r rune, digits int) {
 	}
 }
 
+// signs are those that slotop itself writes into sentences, and what ASCII has for
+// them.
+var signs = strings.NewReplacer("−", "-", "–", "-", "…", "...", "×", "x", "≤", "<=", "≥", ">=", "≈", "~", "→", "->", " · ", "; ", "·", "*", "λ", "lambda", "ρ", "rho", "Δ", "delta ", "Σ", "sum")
+
+// Sentence makes a sentence safe to print as Escape does, names of targets in it
+// included. In ASCII the signs that sentences of our own hold have a stand-in: ->
+// for an arrow, x for times.
+func Sentence(s string, ascii bool) string {
+	if ascii {
+		s = signs.Replace(s)
+	}
+	return Escape(s, ascii)
+}
+
 // Width is the number of cells that s takes on screen.
 func Width(s string) int { return ansi.StringWidth(s) }
 

@@ -32,6 +32,17 @@ func TestEscape(t *testing.T) {
 	}
 }
 
+// Our own signs have stand-ins in ASCII; what a target sends has none.
+func TestSentence(t *testing.T) {
+	const text = "arrivals ×3.6 → load ≥ 1.4 · KV 0.14–0.99, waits ≈ 12 s \x1b[2J 模"
+	if got, want := Sentence(text, true), `arrivals x3.6 -> load >= 1.4; KV 0.14-0.99, waits ~ 12 s \x1b[2J \u6a21`; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got, want := Sentence(text, false), "arrivals ×3.6 → load ≥ 1.4 · KV 0.14–0.99, waits ≈ 12 s ␛[2J 模"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 func TestEscapeOfCleanTextIsFree(t *testing.T) {
 	if n := testing.AllocsPerRun(100, func() { Escape("acme/chat-70b 模型", false) }); n != 0 {
 		t.Errorf("%v allocations", n)

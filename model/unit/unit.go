@@ -105,6 +105,29 @@ func Number(v float64) string {
 	})
 }
 
+// Times is by what something was multiplied, in three digits: ×3.60, ×0.99, ×120.
+func Times(v float64) string {
+	if s := notNumber(v); s != "" {
+		return s
+	}
+	switch {
+	case math.Abs(rounded(v, 2)) < 10:
+		return "×" + fixed(v, 2)
+	case math.Abs(rounded(v, 1)) < 100:
+		return "×" + fixed(v, 1)
+	default:
+		return "×" + Integer(v)
+	}
+}
+
+// More is a change as a share of what was before, with its sign: +260 %, -12 %.
+func More(share float64) string {
+	if share > 0 && notNumber(share) == "" {
+		return "+" + Percent(share)
+	}
+	return Percent(share)
+}
+
 // Rate is a number per second in at most 4 cells: 17.2, 390, 1.8k. What is more
 // than nothing never reads as nothing: <0.1.
 func Rate(v float64) string {

@@ -143,6 +143,20 @@ func TestWidths(t *testing.T) {
 	}
 }
 
+func TestChanges(t *testing.T) {
+	for _, tt := range []struct {
+		v           float64
+		times, more string
+	}{
+		{3.6, "×3.60", "+360 %"}, {0.994, "×0.99", "+99 %"}, {9.996, "×10.0", "+1000 %"}, {99.96, "×100", "+9996 %"},
+		{-0.12, "×-0.12", "-12 %"}, {0, "×0.00", "0 %"}, {math.NaN(), "n/a", "n/a"}, {math.Inf(1), "n/a", "n/a"},
+	} {
+		if a, b := Times(tt.v), More(tt.v); a != tt.times || b != tt.more {
+			t.Errorf("%v: %q and %q, want %q and %q", tt.v, a, b, tt.times, tt.more)
+		}
+	}
+}
+
 func TestReadings(t *testing.T) {
 	for _, tt := range []struct {
 		r    model.Reading

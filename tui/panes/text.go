@@ -56,8 +56,9 @@ func (k Look) foreign(s string, n int) string {
 	return k.cut(safe, n)
 }
 
-// sentence makes a sentence from a target safe and shortens it to n cells.
-func (k Look) sentence(s string, n int) string { return k.cut(unit.Escape(s, k.ASCII), n) }
+// sentence makes a sentence safe, names of targets in it included, and shortens it
+// to n cells.
+func (k Look) sentence(s string, n int) string { return k.cut(unit.Sentence(s, k.ASCII), n) }
 
 // spaces is a run of blanks.
 func spaces(n int) string {
