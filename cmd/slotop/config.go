@@ -33,6 +33,10 @@ type fileConfig struct {
 	Targets   []fileTarget             `yaml:"targets"`
 	Workflows []fileWorkflow           `yaml:"workflows"` // the first that matches takes a request
 	Alerts    fileAlerts               `yaml:"alerts"`
+	Hardware  []fileHardware           `yaml:"hardware"` // the first that matches a target says it
+	Models    []fileModel              `yaml:"models"`   // the first that matches a served name
+	Prices    filePrices               `yaml:"prices"`
+	Forecast  map[string]float64       `yaml:"forecast"` // requests a second, by workflow
 
 	themeAt string // where the theme is named, for messages
 	veil    veil   // over what came from the environment
@@ -121,6 +125,7 @@ func parseConfig(path string, text []byte) (fileConfig, error) {
 		c.checkTargets(&at, child(root, "targets")),
 		c.checkWorkflows(&at, child(root, "workflows")),
 		c.Alerts.check(&at, alerts),
+		c.checkEquipment(&at, root),
 	)
 }
 

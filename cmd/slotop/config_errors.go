@@ -164,7 +164,9 @@ func kindWords(kind string) string {
 	switch {
 	case kind == "bool":
 		return "true or false"
-	case kind == "int" || kind == "float":
+	case strings.HasPrefix(kind, "int"):
+		return "a whole number"
+	case strings.HasPrefix(kind, "float"):
 		return "a number"
 	case kind == "seq" || strings.HasPrefix(kind, "[]"):
 		return "a list"

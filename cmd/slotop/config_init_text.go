@@ -22,6 +22,7 @@ func (b *beginning) text() string {
 	b.writeTargets(&out)
 	b.writeFlows(&out)
 	out.WriteString(alertsExample)
+	out.WriteString(hardwareExample)
 	return out.String()
 }
 
@@ -111,4 +112,17 @@ const alertsExample = `# alerts:
 #     - exec: [notify-send, slotop]
 #     - webhook: {url: "${SLOTOP_HOOK}"}
 #       severity: page
+`
+
+const hardwareExample = `
+# hardware:            # what slotop cannot find out of the machine behind a target
+#   - target: "*"      # a glob; the first that matches
+#     accelerator: H100 SXM
+#     gpus: 1          # that serve one target
+#     precision: bf16  # of the arithmetic
+#     sequences: 256   # the engine's cap on running requests
+# models:              # the shape of a model whose name does not tell it
+#   - {name: "llama-*", shape: meta-llama/Llama-3.1-8B-Instruct}
+# prices: {currency: "$", gpu_hour: 3.24}
+# forecast: {chat: 25} # requests a second, by workflow, to plan replicas for
 `

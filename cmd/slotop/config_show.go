@@ -47,6 +47,7 @@ func (a *app) showConfig(context.Context, []string) error {
 	p.targets(s.file)
 	p.workflows(s.policy)
 	p.alerts(&s.file.Alerts)
+	p.equipment(&s.file)
 	// The veil takes every value that came from the environment for its name.
 	text := a.veil.over(p.b.String(), 0)
 	for line := range strings.Lines(text) {
@@ -105,11 +106,15 @@ func (p *showing) line(n *yaml.Node) string {
 
 // value writes a key, its value and where that comes from.
 func (p *showing) value(indent, key, value, from string) {
-	line := strings.TrimRight(indent+key+": "+value, " ")
+	p.b.WriteString(besides(strings.TrimRight(indent+key+": "+value, " "), from))
+}
+
+// besides is a line with where it comes from, in a column of its own.
+func besides(line, from string) string {
 	if from != "" {
 		line = unit.PadRight(line, valueWidth) + " # " + from
 	}
-	p.b.WriteString(line + "\n")
+	return line + "\n"
 }
 
 // valueWidth is how far right the column of origins stands.

@@ -86,14 +86,14 @@ func (p *showing) alerts(a *fileAlerts) {
 		if i == 0 {
 			p.value("  ", "rules", "", "")
 		}
-		p.b.WriteString(unit.PadRight("    - "+ruleText(&a.Rules[i]), valueWidth) + " # " + p.line(places[i]) + "\n")
+		p.b.WriteString(besides("    - "+ruleText(&a.Rules[i]), p.line(places[i])))
 	}
 	places = rows(child(section, "send"))
 	for i := range a.Send {
 		if i == 0 {
 			p.value("  ", "send", "", "")
 		}
-		p.b.WriteString(unit.PadRight("    - "+senderText(&a.Send[i]), valueWidth) + " # " + p.line(places[i]) + "\n")
+		p.b.WriteString(besides("    - "+senderText(&a.Send[i]), p.line(places[i])))
 	}
 }
 

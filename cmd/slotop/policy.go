@@ -15,12 +15,16 @@ func (a *app) policy(file fileConfig) (model.Policy, error) {
 }
 
 // tapePolicy is the policy by which a tape is judged: the one it carries, unless
-// a configuration is named or the tape promises and watches nothing. --slo goes over either.
+// a configuration is named or the tape promises and watches nothing. --slo goes
+// over either. What the file says of machines, models and prices is taken over
+// section by section.
 func (a *app) tapePolicy(file fileConfig, recorded model.Policy) (model.Policy, error) {
-	if a.flags.config != "" && len(file.Workflows) > 0 || len(recorded.Workflows)+len(recorded.Rules) == 0 {
-		return a.policy(file)
+	named, own, p := a.flags.config != "", file.policy(), recorded
+	if named && len(file.Workflows) > 0 || len(recorded.Workflows)+len(recorded.Rules) == 0 {
+		p = own
+		p.Hardware, p.Models, p.Prices, p.Forecast = recorded.Hardware, recorded.Models, recorded.Prices, recorded.Forecast
 	}
-	return a.promised(recorded)
+	return a.promised(equipped(p, own, named))
 }
 
 // promised puts --slo over a policy and checks what comes of it.
@@ -109,5 +113,6 @@ func (c *fileConfig) policy() model.Policy {
 		p.Workflows = append(p.Workflows, c.Workflows[i].spec())
 	}
 	c.Alerts.policy(&p)
+	c.equipment(&p)
 	return p
 }
