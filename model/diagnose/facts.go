@@ -116,6 +116,7 @@ type Facts struct {
 	Flows   []Flow
 	Engines []Engine // that answer; none where only single requests are reported
 	Silent  int      // engines that do not answer
+	Awaited int      // of them, that never answered yet: they start, or were never there
 	Settled bool     // blocks reach back over NowBlocks at least
 
 	// Of the baseline: quiet blocks only. Its newest block may be old: it stands
@@ -129,6 +130,9 @@ type Flow struct {
 	Spec *model.WorkflowSpec // what was promised
 	View *model.WorkflowView // of the frame; its window is the viewer's
 
+	// Terms are its objectives over the newest NowBlocks: what each bound's share was.
+	Terms []model.ObjectiveView
+
 	Now    []Sums // the newest blocks, oldest first, at most NowBlocks
 	Before []Sums // the baseline, oldest first; empty: it was not there or not seen
 	New    bool   // its first request came after the baseline
@@ -139,6 +143,9 @@ type Flow struct {
 	Outside, OutsideBefore model.Reading
 	// Held is how many requests wait at gateways now.
 	Held model.Reading
+	// Turns is how many calls one piece of work makes, and Took how long it takes, s,
+	// where anybody tells of work above single calls.
+	Turns, Took Shift
 
 	// Calls are the newest single requests, where anybody reports them: of the present
 	// and of the baseline.
@@ -146,7 +153,10 @@ type Flow struct {
 }
 
 // Gap is percentiles of the gap between two events.
-type Gap struct{ P50, P95, P99 model.Reading }
+type Gap struct {
+	P50, P95, P99 model.Reading
+	Longest       model.Reading // at least so long: the lower edge of the highest bucket in use
+}
 
 // Call is one request as reported by itself.
 type Call struct {
