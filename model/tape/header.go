@@ -76,6 +76,11 @@ func (h Header) refusePasswords() error {
 			}
 		}
 	}
+	for _, h := range h.Policy.Hardware {
+		if hasPassword(h.Target) {
+			return errors.New("write tape header: the target of a row of hardware holds a password")
+		}
+	}
 	for _, r := range h.Policy.Rules {
 		if hasPassword(r.Target) {
 			return fmt.Errorf("write tape header: the target of rule %q holds a password", r.Name)

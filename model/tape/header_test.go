@@ -41,6 +41,7 @@ func TestHeaderRefusesPasswords(t *testing.T) {
 	for _, p := range []model.Policy{
 		{Workflows: []model.WorkflowSpec{{Name: "chat", Match: []model.Match{{Model: "m"}, {Target: "http://user:secret@a:8000"}}}}},
 		{Rules: []model.RuleSpec{{Name: "down", Target: "https://user:secret@*"}}},
+		{Hardware: []model.HardwareSpec{{Target: "http://user:secret@a:8000", GPUs: 2}}},
 	} {
 		_, err := NewWriter(io.Discard, Header{Policy: p})
 		if err == nil || strings.Contains(err.Error(), "secret") {

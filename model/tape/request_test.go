@@ -127,7 +127,11 @@ func fill(rng *rand.Rand, v reflect.Value) {
 		fill(rng, v.Index(0))
 		fill(rng, v.Index(1))
 	case reflect.Map:
-		v.Set(reflect.ValueOf(map[string]string{"team": fmt.Sprint(rng.Uint64())}))
+		key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
+		fill(rng, key)
+		fill(rng, value)
+		v.Set(reflect.MakeMap(v.Type()))
+		v.SetMapIndex(key, value)
 	case reflect.String:
 		v.SetString(fmt.Sprintf("text %d", rng.Uint64()))
 	case reflect.Bool:
