@@ -16,4 +16,5 @@ type Fit struct {
 	Error    float64       // relative root mean square over them
 	Span     float64       // highest over lowest load among them, by explained time; ≥ 1
 	ByGap    bool          // steps were taken to be the gaps between events
+	ByShare  bool          // KV tokens are the share of the cache in use, 0–1: its size is not known
 }
