@@ -12,7 +12,31 @@ type template struct {
 	text  []byte
 	holes []hole
 
-	created float64 // when the next child of the registry was made, Unix seconds
+	created clock // of the children that the process made at its start
+}
+
+// clock is when the next child of the registry was made, Unix seconds.
+type clock float64
+
+// next is the time of one more child.
+func (c *clock) next() float64 {
+	*c += registryStep
+	return float64(*c)
+}
+
+// child is the labels of one row, and the clock by which it was made.
+type child struct {
+	labels string
+	made   *clock
+}
+
+// children are rows that the process made at its start.
+func (t *template) children(rows ...string) []child {
+	out := make([]child, len(rows))
+	for i, labels := range rows {
+		out[i] = child{labels, &t.created}
+	}
+	return out
 }
 
 // hole is a number after text[:end].
@@ -73,11 +97,10 @@ func (t *template) head(name, help string, k kind) {
 }
 
 // times writes the _created family of a family with the given rows.
-func (t *template) times(name, help string, rows []string) {
+func (t *template) times(name, help string, rows []child) {
 	t.head(name+"_created", help, gaugeKind)
-	for _, labels := range rows {
-		t.created += registryStep
-		t.fixed(name+"_created", labels, t.created)
+	for _, c := range rows {
+		t.fixed(name+"_created", c.labels, c.made.next())
 	}
 }
 
@@ -122,16 +145,20 @@ func (s *served) labels(extra ...string) []string {
 
 // family writes one family of the engine with the rows of every served name.
 func (t *template) family(f family, names []*served) {
-	var rows []string
+	var rows []child
 	name := f.name
 	if f.kind == counterKind {
 		name += "_total"
 	}
 	t.head(name, f.help, f.kind)
 	for _, s := range names {
+		made := &t.created
+		if s.since > 0 {
+			made = &s.created
+		}
 		if f.kind == histogramKind {
 			t.histogram(name, f.hist(s), s.labels()...)
-			rows = append(rows, labels(s.labels()...))
+			rows = append(rows, child{labels(s.labels()...), made})
 			continue
 		}
 		for _, r := range f.rows(s) {
@@ -140,7 +167,7 @@ func (t *template) family(f family, names []*served) {
 				pairs = s.labels(r.label, r.value)
 			}
 			t.line(name, labels(pairs...), r.slot, value)
-			rows = append(rows, labels(pairs...))
+			rows = append(rows, child{labels(pairs...), made})
 		}
 	}
 	if f.kind != gaugeKind {
@@ -150,7 +177,10 @@ func (t *template) family(f family, names []*served) {
 
 // newTemplate lays out a replica's page: the process, the engine, the HTTP layer.
 func newTemplate(p *process, names []*served, f *front, lim Limits) *template {
-	t := &template{created: p.ready}
+	t := &template{created: clock(p.ready)}
+	for _, s := range names {
+		s.created = clock(s.since)
+	}
 	t.process(p)
 	for _, fam := range families {
 		t.family(fam, names)

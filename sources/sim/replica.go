@@ -108,7 +108,9 @@ func (r *Replica) start(now time.Duration, began time.Duration) {
 	r.free, r.stepEnd = r.limits.Blocks, never
 	r.names = r.names[:0:0]
 	for _, a := range r.sim.arrivals {
-		r.names = append(r.names, newServed(a.Name, r.limits.Context))
+		s := newServed(a.Name, r.limits.Context)
+		s.shown = !a.late
+		r.names = append(r.names, s)
 	}
 	r.http = newFront()
 	r.process = process{started: r.sim.unix(began), ready: r.sim.unix(now)}
@@ -117,7 +119,13 @@ func (r *Replica) start(now time.Duration, began time.Duration) {
 
 // layOut makes the replica's page anew, which then tells what its limits are now.
 func (r *Replica) layOut() {
-	r.template = newTemplate(&r.process, r.names, &r.http, r.limits)
+	var shown []*served
+	for _, s := range r.names {
+		if s.shown {
+			shown = append(shown, s)
+		}
+	}
+	r.template = newTemplate(&r.process, shown, &r.http, r.limits)
 }
 
 // limit changes the limits while the replica runs. A real server would have to be
@@ -155,6 +163,10 @@ func (r *Replica) lose(q *request, now time.Duration) {
 // accept takes a request from the router.
 func (r *Replica) accept(q *request, now time.Duration) {
 	r.totals.arrived++
+	if s := r.names[q.workflow]; !s.shown {
+		s.shown, s.since = true, r.sim.unix(now)
+		r.layOut()
+	}
 	q.queued = now + r.machine.Frontend
 	r.front.pushBack(q)
 }

@@ -12,6 +12,7 @@ type Scenario struct {
 	Sentence string
 	At       time.Duration // when the incident starts: what comes before is the baseline
 	Standby  int           // replicas that are not ready at the start
+	Comers   []Workflow    // who do not come before the incident gives them a rate
 	Shifts   []Shift
 }
 

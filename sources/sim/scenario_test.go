@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"slices"
 	"testing"
 	"time"
 )
@@ -230,18 +231,13 @@ func TestTheTableOfIncidents(t *testing.T) {
 			t.Errorf("%s starts at %v, without a baseline", sc.ID, sc.At)
 		}
 		for _, shift := range sc.Shifts {
-			if shift.Workflow != "" && !isServed(shift.Workflow) {
+			if shift.Workflow != "" && !sc.serves(shift.Workflow) {
 				t.Errorf("%s shifts %q, which nobody serves", sc.ID, shift.Workflow)
 			}
 		}
 	}
 }
 
-func isServed(name string) bool {
-	for _, w := range DemoWorkflows() {
-		if w.Name == name {
-			return true
-		}
-	}
-	return false
+func (s Scenario) serves(name string) bool {
+	return slices.ContainsFunc(slices.Concat(DemoWorkflows(), s.Comers), func(w Workflow) bool { return w.Name == name })
 }

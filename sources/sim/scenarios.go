@@ -10,6 +10,10 @@ var Scenarios = []Scenario{
 	{ID: "S1", Name: "traffic surge", At: quiet,
 		Sentence: "Four times the chat traffic arrives; clients give up after 10 s on average.",
 		Shifts:   []Shift{{Workflow: "chat", Rate: 4, Patience: 10 * time.Second}}},
+	{ID: "S2", Name: "long prompts", At: quiet,
+		Sentence: "A new client, doc-agent, sends 0.9 requests/s to each engine, with 20,000 prompt tokens and nothing in the cache.",
+		Comers:   []Workflow{docAgent},
+		Shifts:   []Shift{{Workflow: docAgent.Name, Rate: 1}}},
 	{ID: "S3", Name: "long answers", At: quiet,
 		Sentence: "Answers get seven times longer in chat and four times in batch-eval, up to 4096 tokens.",
 		Shifts: []Shift{
@@ -40,10 +44,28 @@ var Scenarios = []Scenario{
 	{ID: "S10", Name: "slow host", At: quiet,
 		Sentence: "Every engine's host takes 15 ms a step and 150 µs a sequence; GPUs and traffic are unchanged.",
 		Shifts:   []Shift{{StepOverhead: 15 * time.Millisecond, SequenceOverhead: 150 * time.Microsecond}}},
+	{ID: "S12", Name: "offline job", At: quiet,
+		Sentence: "A job of 1500 requests for each engine, evaljob, arrives within two minutes; it has an hour.",
+		Comers:   []Workflow{evalJob},
+		Shifts:   []Shift{{Workflow: evalJob.Name, Rate: 1}}},
 	{ID: "S13", Name: "longer answers", At: quiet,
 		Sentence: "Chat answers get 2.2 times longer.",
 		Shifts:   []Shift{{Workflow: "chat", Output: 2.2}}},
 	{ID: "S14", Name: "sequence cap", At: quiet,
 		Sentence: "Every engine runs at most 24 sequences at once, where it was 256; traffic is unchanged.",
 		Shifts:   []Shift{{Sequences: 24}}},
+}
+
+// docAgent hands whole documents to the model, of which nothing was seen before, and
+// asks short questions about them.
+var docAgent = Workflow{
+	Name: "doc-agent", Rate: 0.9, Prompt: Lengths{Mu: 9.9, Sigma: 0.1}, Output: Lengths{Mu: 5.0, Sigma: 0.4},
+	MaxOutput: 1024,
+}
+
+// evalJob is an offline job: 1500 requests of 740 tokens in and 490 out, sent in two
+// minutes as fast as somebody's script can.
+var evalJob = Workflow{
+	Name: "evaljob", Rate: 12.5, Total: 1500, Prompt: Lengths{Mu: 6.586, Sigma: 0.2}, Output: Lengths{Mu: 6.174, Sigma: 0.2},
+	MaxOutput: 2048,
 }

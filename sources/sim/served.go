@@ -70,7 +70,10 @@ func (h *histogram) count() float64 {
 // served is what a page shows under one served model name, since the replica
 // started. Everything is a float64 so that the page can point at it.
 type served struct {
-	name string
+	name    string
+	shown   bool    // on the page: not before a first request asked for it
+	since   float64 // Unix seconds of it; 0: since the process started
+	created clock
 
 	running, waiting, usage float64
 

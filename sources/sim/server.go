@@ -64,23 +64,23 @@ func (t *template) http(f *front) {
 	const models, chat = "/v1/models", "/v1/chat/completions"
 	get := []string{"handler", models, "method", "GET"}
 	post := []string{"handler", chat, "method", "POST"}
-	byHandler := []string{labels("handler", models), labels("handler", chat)}
+	byHandler := t.children(labels("handler", models), labels("handler", chat))
 	zero := new(float64)
 
 	name, help := "http_requests", "Total number of requests by method, status and handler."
-	rows := []string{labels(append(get, "status", "2xx")...), labels(append(post, "status", "2xx")...)}
+	rows := t.children(labels(append(get, "status", "2xx")...), labels(append(post, "status", "2xx")...))
 	t.head(name+"_total", help, counterKind)
-	t.fixed(name+"_total", rows[0], 1)
-	t.line(name+"_total", rows[1], &f.requests, value)
+	t.fixed(name+"_total", rows[0].labels, 1)
+	t.line(name+"_total", rows[1].labels, &f.requests, value)
 	t.times(name, help, rows)
 
 	summary := func(name, help string, modelsSum float64, sum *float64) {
 		help += " Only value of header is respected. Otherwise ignored. No percentile calculated."
 		t.head(name, help, summaryKind)
-		t.fixed(name+"_count", byHandler[0], 1)
-		t.fixed(name+"_sum", byHandler[0], modelsSum)
-		t.line(name+"_count", byHandler[1], &f.requests, value)
-		t.line(name+"_sum", byHandler[1], sum, value)
+		t.fixed(name+"_count", byHandler[0].labels, 1)
+		t.fixed(name+"_sum", byHandler[0].labels, modelsSum)
+		t.line(name+"_count", byHandler[1].labels, &f.requests, value)
+		t.line(name+"_sum", byHandler[1].labels, sum, value)
 		t.times(name, help, byHandler)
 	}
 	summary("http_request_size_bytes", "Content length of incoming requests by handler.", 0, &f.bytes)
@@ -90,7 +90,7 @@ func (t *template) http(f *front) {
 	help = "Latency with many buckets but no API specific labels. Made for more accurate percentile calculations."
 	t.head(name, help, histogramKind)
 	t.histogram(name, &f.fine)
-	t.times(name, help, []string{""})
+	t.times(name, help, t.children(""))
 
 	name = "http_request_duration_seconds"
 	help = "Latency with only few buckets by handler. Made to be only used if aggregation by handler is important."
@@ -99,5 +99,5 @@ func (t *template) http(f *front) {
 	once.observe(modelsSeconds)
 	t.histogram(name, &once, get...)
 	t.histogram(name, &f.few, post...)
-	t.times(name, help, []string{labels(get...), labels(post...)})
+	t.times(name, help, t.children(labels(get...), labels(post...)))
 }

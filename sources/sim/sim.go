@@ -118,9 +118,9 @@ const (
 func (s *Sim) build() {
 	o := s.options
 	ready := o.Replicas - s.scenario.Standby
-	for i, w := range o.Workflows {
+	for i, w := range slices.Concat(o.Workflows, s.scenario.Comers) {
 		random := rand.New(rand.NewPCG(o.Seed, trafficStream+uint64(i)))
-		s.arrivals = append(s.arrivals, newArrivals(w, random, ready))
+		s.arrivals = append(s.arrivals, newArrivals(w, random, ready, i >= len(o.Workflows)))
 	}
 	for i := range o.Replicas {
 		s.replicas = append(s.replicas, &Replica{

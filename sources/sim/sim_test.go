@@ -255,11 +255,11 @@ func TestEventsAreConsistent(t *testing.T) {
 
 func TestOptionsAreChecked(t *testing.T) {
 	for want, o := range map[string]Options{
-		`scenario "S99": no such scenario (S0, S1, S3, S3b, S4`: {Scenario: "S99"},
-		"scenario S6 needs more than 1":                     {Scenario: "S6", Replicas: 1},
-		"without a workflow":                                {Workflows: []Workflow{}},
-		"negative time":                                     {At: -1},
-		"restart of replica 2: there are 2":                 {Restarts: []Restart{{Replica: 2}}},
+		`scenario "S99": no such scenario (S0, S1, S2, S3, S3b, S4`: {Scenario: "S99"},
+		"scenario S6 needs more than 1":                             {Scenario: "S6", Replicas: 1},
+		"without a workflow":                                        {Workflows: []Workflow{}},
+		"negative time":                                             {At: -1},
+		"restart of replica 2: there are 2":                         {Restarts: []Restart{{Replica: 2}}},
 	} {
 		if _, err := New(o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: error %v, want %q", o, err, want)

@@ -23,7 +23,7 @@ type Workflow struct {
 	Rate    float64 // requests/s, for each replica that is ready at the start
 	CV      float64 // coefficient of variation of the gaps; 0 and 1 are Poisson
 	Clients int     // closed loop instead of a rate: requests in flight for ever
-	Total   int     // > 0: no more requests than this
+	Total   int     // > 0: no more requests than this, for each of those replicas
 
 	Prompt    Lengths
 	Output    Lengths
@@ -54,8 +54,9 @@ func DemoWorkflows() []Workflow {
 type arrivals struct {
 	Workflow
 	random   *rand.Rand
-	replicas float64 // Rate is for one
-	mood             // in force now
+	replicas int  // Rate and Total are for one
+	late     bool // comes with an incident only
+	mood          // in force now
 	next     time.Duration
 	left     float64 // mean gaps left to wait when the rate is 0
 	sent     int
@@ -71,24 +72,28 @@ type mood struct {
 	cold           bool
 }
 
-// usual is the mood of a workflow that no incident has touched.
-func (w *Workflow) usual() mood {
-	return mood{factor: 1, patience: w.Patience, prompt: 1, answer: 1, maxOutput: w.MaxOutput}
+// usual is the mood of a workflow that no incident touches.
+func (a *arrivals) usual() mood {
+	m := mood{factor: 1, patience: a.Patience, prompt: 1, answer: 1, maxOutput: a.MaxOutput}
+	if a.late {
+		m.factor = 0
+	}
+	return m
 }
 
-func newArrivals(w Workflow, random *rand.Rand, replicas int) *arrivals {
-	a := &arrivals{Workflow: w, random: random, replicas: float64(replicas),
-		mood: w.usual(), next: never}
+func newArrivals(w Workflow, random *rand.Rand, replicas int, late bool) *arrivals {
+	a := &arrivals{Workflow: w, random: random, replicas: replicas, late: late, next: never}
+	a.mood = a.usual()
 	if w.Clients == 0 {
 		a.left = a.gap()
-		a.pace(0, 1)
+		a.pace(0, a.factor)
 	}
 	return a
 }
 
-func (a *arrivals) rate() float64 { return a.Rate * a.replicas * a.factor }
+func (a *arrivals) rate() float64 { return a.Rate * float64(a.replicas) * a.factor }
 
-func (a *arrivals) over() bool { return a.Total > 0 && a.sent >= a.Total }
+func (a *arrivals) over() bool { return a.Total > 0 && a.sent >= a.Total*a.replicas }
 
 // pace changes the rate from now on. What is left of the gap under way is
 // stretched with it, as for any process whose rate changes.

@@ -9,7 +9,7 @@ import (
 
 // source is the arrivals of one workflow with nothing behind them.
 func source(w Workflow) *arrivals {
-	return newArrivals(w, rand.New(rand.NewPCG(1, 0)), 1)
+	return newArrivals(w, rand.New(rand.NewPCG(1, 0)), 1, false)
 }
 
 // drain takes n requests and returns the gaps between them and the requests.
