@@ -58,13 +58,13 @@ func FindPeaks(c Card) (p *Peaks, why string) {
 	}
 	a := accelerators().byName[plain(name)]
 	if a != nil {
-		return sliceOf(a.asPeaks(FromTable), a, c.Profile)
+		return sliceOf(a.of(c), a, c.Profile)
 	}
 	if c.Profile != "" {
 		return nil, fmt.Sprintf("a slice (%s) of %s, which is not in the table", c.Profile, name)
 	}
 	if a = alike(c); a != nil {
-		return a.asPeaks(FromTable), ""
+		return a.of(c), ""
 	}
 	if p := derive(name, c); p != nil {
 		return p, ""
@@ -80,15 +80,22 @@ func NamedPeaks(name string) *Peaks {
 	if a == nil {
 		return nil
 	}
-	p, _ := sliceOf(a.asPeaks(FromTable), a, profile)
+	p, _ := sliceOf(a.of(Card{}), a, profile)
 	return p
 }
 
-func (a *Accelerator) asPeaks(from string) *Peaks {
-	return &Peaks{
-		Product: a.Product, From: from, Confidence: a.Confidence, Bytes: a.bytes, BoostHz: a.BoostHz,
+// quotedTwice is the card whose data sheets give two bandwidths: its own clock decides.
+const quotedTwice = "RTX PRO 6000 Blackwell Server"
+
+func (a *Accelerator) of(c Card) *Peaks {
+	p := &Peaks{
+		Product: a.Product, From: FromTable, Confidence: a.Confidence, Bytes: a.bytes, BoostHz: a.BoostHz,
 		Memory: a.Memory, Note: a.Note, dense: a.peaks,
 	}
+	if a.Product == quotedTwice && c.Bandwidth > 0 && c.Profile == "" {
+		p.Bytes, p.Note = c.Bandwidth, "bandwidth by its own memory clock"
+	}
+	return p
 }
 
 // plain is a name without what differs between drivers: case, runs of blanks and a

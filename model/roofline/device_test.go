@@ -30,6 +30,9 @@ func TestFindPeaks(t *testing.T) {
 		{card: Card{Name: "NVIDIA GeForce RTX 4090"}, product: "RTX 4090", bf16: 165.2, gbs: 1008},
 		{card: Card{Name: "NVIDIA B300 SXM6 AC"}, product: "B300 SXM 288GB", bf16: 2250, gbs: 8000},
 		{card: Card{Name: "AMD Instinct MI300X OAM"}, product: "MI300X", bf16: 1307.4, gbs: 5300},
+		{card: Card{Name: "NVIDIA RTX PRO 6000 Blackwell Server Edition"}, product: quotedTwice, bf16: 467.8, gbs: 1792},
+		{card: Card{Name: "NVIDIA RTX PRO 6000 Blackwell Server Edition", Bandwidth: 1597e9}, product: quotedTwice, bf16: 467.8, gbs: 1597},
+		{card: Card{Name: "NVIDIA H200", Bandwidth: 4917e9}, product: "H200 SXM5 141GB", bf16: 989.4, gbs: 4800},
 		{card: Card{Name: "NVIDIA GB10"}, product: "GB10 (DGX Spark)", bf16: 125, gbs: 273},
 
 		{card: Card{Name: "NVIDIA A100-SXM4-40GB MIG 2g.10gb"}, product: "A100 SXM4 40GB 2g.10gb", bf16: 312 * 2. / 7, gbs: 1555 * 2. / 8},

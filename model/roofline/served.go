@@ -30,6 +30,18 @@ func FindShape(served string) *Shape {
 	return nil
 }
 
+// StoredIn is the precision that the suffix of a served name says, whether or not
+// the model is in the table.
+func StoredIn(served string) (Precision, bool) {
+	name := strings.ToLower(last(strings.TrimRight(served, "/")))
+	for _, q := range quantised {
+		if q.suffix.MatchString(name) {
+			return q.in, true
+		}
+	}
+	return "", false
+}
+
 func exact(served string) *Shape {
 	name := strings.ToLower(strings.TrimRight(served, "/"))
 	if s := models().byName[name]; s != nil {

@@ -221,6 +221,11 @@ func TestQuantisedCopies(t *testing.T) {
 		near(t, name, s.WeightsRead(1)/whole.WeightsRead(1), c.ratio, 0.001)
 		near(t, name+" FLOPs", s.TokenFLOPs(), whole.TokenFLOPs(), 0)
 	}
+	for name, want := range map[string]Precision{"acme/chat-70b-AWQ": Int4, "chat-FP8": FP8, "chat.nvfp4": FP4, "x-w8a8/": INT8, "chat-70b": ""} {
+		if got, known := StoredIn(name); got != want || known != (want != "") {
+			t.Errorf("%s is stored in %q", name, got)
+		}
+	}
 	oss := FindShape("gpt-oss-20b")
 	near(t, "gpt-oss-20b", oss.WeightsStored()/1e9, 13.8, 0.1)
 	near(t, "gpt-oss-120b", FindShape("gpt-oss-120b").WeightsStored()/1e9, 65.2, 0.5)
