@@ -36,6 +36,9 @@ const (
 	BindsQueue    Binding = "queue"
 	BindsUpstream Binding = "queue_upstream"
 	BindsProvider Binding = "provider"
+	// BindsObjective is for what binds first as the rate grows: a promise breaks
+	// before anything is full.
+	BindsObjective Binding = "objective"
 )
 
 // MarshalJSON writes null where nothing binds.
