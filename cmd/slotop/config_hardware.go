@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 	"unicode"
@@ -12,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"slotop/model"
+	"slotop/model/roofline"
 	"slotop/model/slo"
 )
 
@@ -173,14 +175,54 @@ func (h *fileHardware) check(at *placer, n *yaml.Node) error {
 	if *h == (fileHardware{Target: h.Target}) && !anyKey(n, "gpus", "peak_tflops", "bandwidth_gbs", "sequences", "token_budget", "gpu_hour") {
 		return at.at(n, "hardware that says nothing: write accelerator, gpus or what else is known of it")
 	}
-	return at.ranges(n,
+	return errors.Join(h.named(at, n), at.ranges(n,
 		ranged{"gpus", float64(h.GPUs), 1, maxGPUs, "that serve one target"},
 		ranged{"peak_tflops", h.TFLOPs, minTFLOPs, maxTFLOPs, "TFLOP/s of one GPU"},
 		ranged{"bandwidth_gbs", h.GBs, minGBs, maxGBs, "GB/s of one GPU"},
 		ranged{"sequences", float64(h.Sequences), 1, maxSequences, ""},
 		ranged{"token_budget", float64(h.TokenBudget), 1, maxBudget, "tokens a step"},
 		ranged{"gpu_hour", h.GPUHour, minPrice, maxPrice, "for one GPU and hour"},
-	)
+	))
+}
+
+// named refuses an accelerator that the table does not have, unless its peaks are
+// said: nothing could be computed with it, and nobody would know why.
+func (h *fileHardware) named(at *placer, n *yaml.Node) error {
+	if h.Accelerator == "" || roofline.NamedPeaks(h.Accelerator) != nil || h.TFLOPs > 0 && h.GBs > 0 {
+		return nil
+	}
+	return at.at(child(n, "accelerator"), "no accelerator of the table is called %q, and its peak_tflops and bandwidth_gbs are not written%s", shortened(h.Accelerator), ofTheTable(h.Accelerator))
+}
+
+// ofTheTable is the accelerators that were perhaps meant. Names of one generation
+// differ in a letter and are other machines: those that go on from what was
+// written come before those that are spelt alike.
+func ofTheTable(name string) string {
+	var longer, all []string
+	for _, a := range roofline.Accelerators() {
+		all = append(append(all, a.Product), a.Names...)
+		if goesOn(a.Product, strings.TrimSpace(name)) {
+			longer = append(longer, a.Product)
+		}
+	}
+	switch len(longer) {
+	case 0:
+		return didYouMean(name, all)
+	case 1:
+		return ": did you mean " + longer[0] + "?"
+	default:
+		return ": which one, " + strings.Join(longer, ", ") + "?"
+	}
+}
+
+// goesOn reports whether a product's name begins with what was written, and not
+// with a longer number: H20 does not begin H200.
+func goesOn(product, written string) bool {
+	if written == "" || len(written) >= len(product) || !strings.EqualFold(product[:len(written)], written) {
+		return false
+	}
+	digit := func(c byte) bool { return c >= '0' && c <= '9' }
+	return !(digit(written[len(written)-1]) && digit(product[len(written)]))
 }
 
 func anyKey(n *yaml.Node, keys ...string) bool {
@@ -221,7 +263,26 @@ func (m *fileModel) check(at *placer, n *yaml.Node) error {
 	if m.Heads > 0 && m.KVHeads > m.Heads {
 		err = errors.Join(err, at.at(child(n, "kv_heads"), "kv_heads %d: no more than heads, %d", m.KVHeads, m.Heads))
 	}
-	return err
+	return errors.Join(err, m.shaped(at, n))
+}
+
+// shaped refuses a shape that the table does not have, and one of its own that is
+// not enough to compute with.
+func (m *fileModel) shaped(at *placer, n *yaml.Node) error {
+	if m.Shape != "" && roofline.FindShape(m.Shape) == nil {
+		var known []string
+		for _, s := range roofline.Models() {
+			known = append(known, s.Model, path.Base(s.Model))
+		}
+		return at.at(child(n, "shape"), "no model of the table is called %q%s", shortened(m.Shape), didYouMean(m.Shape, known))
+	}
+	if isGlob(m.Name) {
+		return nil // what it matches may be in the table
+	}
+	if _, why := roofline.Configured(model.ModelSpec(*m), m.Name); why != "" {
+		return at.at(n, "model %q: %s: write it, or shape", m.Name, why)
+	}
+	return nil
 }
 
 // maxCurrency is longer than any sign or code of a currency.

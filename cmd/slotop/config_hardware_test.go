@@ -12,7 +12,7 @@ import (
 
 const hardwareConfig = `hardware:
   - target: "vllm-*"
-    accelerator: H100 SXM
+    accelerator: H100 SXM5 80GB
     gpus: 2
     precision: fp8
     peak_tflops: 989
@@ -40,7 +40,7 @@ func TestConfigHardware(t *testing.T) {
 	want := model.Policy{
 		GraceS: defaultGrace.Seconds(),
 		Hardware: []model.HardwareSpec{
-			{Target: "vllm-*", Accelerator: "H100 SXM", GPUs: 2, Precision: "fp8", PeakFLOPs: 989e12, PeakBytes: 3350e9, Sequences: 256, TokenBudget: 2048, GPUHour: 3.24},
+			{Target: "vllm-*", Accelerator: "H100 SXM5 80GB", GPUs: 2, Precision: "fp8", PeakFLOPs: 989e12, PeakBytes: 3350e9, Sequences: 256, TokenBudget: 2048, GPUHour: 3.24},
 			{Accelerator: "L4"},
 		},
 		Models: []model.ModelSpec{
@@ -70,9 +70,15 @@ func TestConfigHardwareErrors(t *testing.T) {
 		{"a budget of none", "hardware:\n- {token_budget: 0}\n", `f.yaml:2:18: token_budget 0: from 1`},
 		{"precision", "hardware:\n- {precision: fp88}\n", `f.yaml:2:15: "fp88" is not one of bf16, fp16, fp8, fp4, int8: did you mean fp8?`},
 		{"nothing said", "hardware:\n- {target: a}\n", "f.yaml:2:3: hardware that says nothing"},
+		{"accelerator", "hardware:\n- {accelerator: H100 SXM}\n", `f.yaml:2:17: no accelerator of the table is called "H100 SXM", and its peak_tflops and bandwidth_gbs are not written: did you mean H100 SXM5 80GB?`},
+		{"a letter", "hardware:\n- {accelerator: H100 SXM5 80GO}\n", `: did you mean H100 SXM5 80GB?`},
+		{"half a name", "hardware:\n- {accelerator: H100, peak_tflops: 989}\n", `f.yaml:2:17: no accelerator of the table is called "H100", and its peak_tflops and bandwidth_gbs are not written: which one, H100 SXM5 80GB, H100 PCIe`},
+		{"shape", "models:\n- {name: x, shape: meta-llama/Llama-3.1-70B-Instrukt}\n", `f.yaml:2:20: no model of the table is called "meta-llama/Llama-3.1-70B-Instrukt": did you mean meta-llama/Llama-3.1-70B-Instruct?`},
+		{"end of a shape", "models:\n- {name: x, shape: Llama-3.1-70B-Instrukt}\n", `: did you mean Llama-3.1-70B-Instruct?`},
+		{"half a shape", "models:\n- {name: x, params: 8e9}\n", `f.yaml:2:3: model "x": its model is in no table, and its configuration does not say layers`},
 		{"an empty row", "hardware:\n-\n", "an empty row"},
 		{"behind all", "hardware:\n- {gpus: 2}\n- {target: a, gpus: 1}\n", `f.yaml:3:12: nothing is left for the hardware of "a": "*" before it takes all that is called so`},
-		{"no name", "models:\n- {shape: x}\n", "f.yaml:2:3: model 1 has no name"},
+		{"no name", "models:\n- {layers: 3}\n", "f.yaml:2:3: model 1 has no name"},
 		{"no shape", "models:\n- {name: x}\n", `f.yaml:2:3: model "x" has no shape`},
 		{"billions", "models:\n- {name: x, params: 70.6}\n", "f.yaml:2:21: params 70.6: from 1e+06 to 1e+14 parameters: write 70.6e9"},
 		{"more active than all", "models:\n- {name: x, params: 1e9, active_params: 2e9}\n", "f.yaml:2:41: active_params 2e+09: no more than params"},
@@ -95,6 +101,20 @@ func TestConfigHardwareErrors(t *testing.T) {
 	}
 }
 
+// TestConfigOwnAccelerator: what the table does not have can be said.
+func TestConfigOwnAccelerator(t *testing.T) {
+	for _, text := range []string{
+		"hardware:\n- {accelerator: Own 3000, peak_tflops: 300, bandwidth_gbs: 1200}\n",
+		"hardware:\n- {accelerator: nvidia h100 80gb hbm3}\n",
+		"models:\n- {name: llama-3.1-8b-instruct, kv_bytes_per_element: 1}\n",
+		"models:\n- {name: \"llama-*\", kv_bytes_per_element: 1}\n",
+	} {
+		if _, err := parseConfig("f.yaml", []byte(text)); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
 // TestConfigShowHardware: what is shown is the configuration again, each row with
 // its place.
 func TestConfigShowHardware(t *testing.T) {
@@ -109,7 +129,7 @@ func TestConfigShowHardware(t *testing.T) {
 	}
 	text := strings.Join(strings.Fields(r.out), " ")
 	for _, s := range []string{
-		`{target: "vllm-*", accelerator: "H100 SXM", gpus: 2, precision: fp8, peak_tflops: 989, bandwidth_gbs: 3350, sequences: 256, token_budget: 2048, gpu_hour: 3.24} # my.yaml:2`,
+		`{target: "vllm-*", accelerator: "H100 SXM5 80GB", gpus: 2, precision: fp8, peak_tflops: 989, bandwidth_gbs: 3350, sequences: 256, token_budget: 2048, gpu_hour: 3.24} # my.yaml:2`,
 		"{name: llama-70b, shape: meta-llama/Llama-3.1-70B-Instruct, weight_bytes_per_param: 1, kv_bytes_per_element: 1} # my.yaml:13",
 		"gpu_hour: 2.5} # my.yaml:18", "forecast: {chat: 25, rag: 0.5} # my.yaml:19",
 	} {

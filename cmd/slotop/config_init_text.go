@@ -117,7 +117,7 @@ const alertsExample = `# alerts:
 const hardwareExample = `
 # hardware:            # what slotop cannot find out of the machine behind a target
 #   - target: "*"      # a glob; the first that matches
-#     accelerator: H100 SXM
+#     accelerator: H100 SXM5 80GB
 #     gpus: 1          # that serve one target
 #     precision: bf16  # of the arithmetic
 #     sequences: 256   # the engine's cap on running requests
