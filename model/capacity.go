@@ -69,6 +69,8 @@ type CostView struct {
 	PerHour        Reading `json:"per_hour"` // of the pool
 	PerMillion     Reading `json:"per_million_output"`
 	PerMillionGood Range   `json:"per_million_good_output"` // goodput is an interval
+	GPUs           Reading `json:"gpus"`                    // of the pool, that are paid for
+	Note           Text    `json:"note"`                    // how their number is known
 }
 
 // EnergyView is what tokens cost in energy, by the boards' power.
@@ -78,6 +80,7 @@ type EnergyView struct {
 	TokensPerJoule Reading `json:"output_tokens_per_joule"`
 	WhPerMillion   Reading `json:"wh_per_million_output"`
 	GoodPerJoule   Range   `json:"good_tokens_per_joule"`
+	Note           Text    `json:"note"` // what the power is of
 }
 
 // WasteView is work that helped nobody, over the window.
