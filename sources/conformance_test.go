@@ -135,6 +135,15 @@ func TestTheSimulatedGatewayKeepsTheContract(t *testing.T) {
 	})
 }
 
+func TestTheSimulatedGPUsKeepTheContract(t *testing.T) {
+	sourcetest.Run(t, sourcetest.Case{
+		Open: func(tb testing.TB) sources.Source { return resolve(tb, "demo?seed=7")[2].Source },
+		// They never fail themselves: their service has another target that does.
+		Bad:  func(tb testing.TB) sources.Source { return resolve(tb, "demo:S6")[1].Source },
+		Word: model.Refused,
+	})
+}
+
 func TestPlayedEventsKeepTheContract(t *testing.T) {
 	sourcetest.Run(t, sourcetest.Case{
 		Open: func(tb testing.TB) sources.Source {

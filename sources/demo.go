@@ -66,15 +66,25 @@ func openDemo(_ context.Context, spec Spec) ([]Opened, error) {
 	shared := watched{service: &service{sim: s}, from: d.from}
 	var opened []Opened
 	for _, replica := range s.Replicas() {
-		opened = append(opened, Opened{
+		o := Opened{
 			Target: simulatedTarget(spec, replica.Name(), engineKind.Name),
 			Source: &simulated{watched: shared, replica: replica, page: newPage(spec.Options)},
-		})
+		}
+		if d.gpus {
+			o.Target.GPUs = replica.GPU()
+		}
+		opened = append(opened, o)
 	}
 	if d.events {
 		opened = append(opened, Opened{
 			Target: simulatedTarget(spec, "sim-gateway", model.GatewayTarget),
 			Source: &simulatedGateway{watched: shared, gateway: s.Gateway()},
+		})
+	}
+	if d.gpus {
+		opened = append(opened, Opened{
+			Target: simulatedTarget(spec, "sim-gpus", model.GPUTarget),
+			Source: &simulatedGPUs{watched: shared, gpus: s.GPUs()},
 		})
 	}
 	return opened, nil
@@ -89,15 +99,17 @@ type demo struct {
 	options sim.Options
 	from    time.Duration
 	events  bool // with the gateway's reports of single requests
+	gpus    bool // with the boards that the replicas run on
 }
 
-const demoForm = "write demo:S4?seed=7&at=60s&for=5m, with any of seed, at, for, from and events=1"
+const demoForm = "write demo:S4?seed=7&at=60s&for=5m, with any of seed, at, for, from, events=1 and gpus=0"
 
-// parseDemo reads demo[:SCENARIO][?seed=N&at=TIME&for=TIME&from=TIME&events=1]. At
-// is when the incident starts and for how long it lasts, both the scenario's own
+// parseDemo reads demo[:SCENARIO][?seed=N&at=TIME&for=TIME&from=TIME&events=1&gpus=0].
+// At is when the incident starts and for how long it lasts, both the scenario's own
 // choice unless given; from lets the service run up to a time before the first
-// poll; events adds a gateway that reports each request.
+// poll; events adds a gateway that reports each request; gpus=0 leaves the boards out.
 func parseDemo(arg string) (d demo, err error) {
+	d.gpus = true
 	rest := strings.TrimPrefix(strings.TrimPrefix(arg, "demo"), ":")
 	name, query, _ := strings.Cut(rest, "?")
 	d.options.Scenario = strings.ToUpper(name)
@@ -118,6 +130,8 @@ func parseDemo(arg string) (d demo, err error) {
 			d.from, err = parseSpan(value)
 		case "events":
 			d.events, err = strconv.ParseBool(value)
+		case "gpus":
+			d.gpus, err = strconv.ParseBool(value)
 		default:
 			return d, usage(arg, fmt.Sprintf("no setting is called %q", key), demoForm)
 		}
@@ -221,46 +235,3 @@ func (s *simulated) write() (text []byte, err error) {
 
 // Close has nothing to release.
 func (s *simulated) Close() error { return nil }
-
-// simulatedGateway is what stands before the replicas, and knows of each request
-// what a page only has in sums.
-type simulatedGateway struct {
-	watched
-	gateway  *sim.Gateway
-	begun    bool
-	requests []model.Request // reused: a batch is valid until the next poll
-	about    *model.About
-}
-
-var (
-	_ Source   = (*simulatedGateway)(nil)
-	_ Advancer = (*simulatedGateway)(nil)
-)
-
-// Poll reports the requests whose phase has changed since the last one. Where the
-// service ran before the first poll, what happened then was reported to nobody.
-// Stamps count from Epoch, as virtual time does.
-func (s *simulatedGateway) Poll(ctx context.Context) (model.Batch, error) {
-	if err := s.run(ctx); err != nil {
-		return model.Batch{}, err
-	}
-	s.service.mu.Lock()
-	defer s.service.mu.Unlock()
-	if !s.begun && s.from > 0 {
-		s.gateway = s.service.sim.Gateway()
-	}
-	s.begun = true
-	requests, lost := s.gateway.Reports(Epoch.Add(-s.from), s.requests[:0])
-	s.requests = requests
-	return model.Batch{Requests: requests, Lost: lost, About: s.describe()}, nil
-}
-
-func (s *simulatedGateway) describe() *model.About {
-	if s.about == nil {
-		s.about = &model.About{Notes: []string{"reports of single requests, by the simulated gateway"}}
-	}
-	return s.about
-}
-
-// Close has nothing to release.
-func (s *simulatedGateway) Close() error { return nil }

@@ -152,12 +152,12 @@ func TestTheDemoReportsFromWhereItBegins(t *testing.T) {
 }
 
 func TestDemoWithoutEventsHasNoGateway(t *testing.T) {
-	for arg, want := range map[string]int{"demo": 2, "demo:S4?events=0": 2, "demo:S4?events=1": 3} {
+	for arg, want := range map[string]int{"demo?gpus=0": 2, "demo": 3, "demo:S4?events=0": 3, "demo:S4?events=1": 4} {
 		opened := resolve(t, arg)
 		if len(opened) != want {
 			t.Errorf("%s: %d targets", arg, len(opened))
 		}
-		if o := opened[len(opened)-1].Target; want == 3 && (o.Name != "sim-gateway" || o.Kind != "gateway" || !o.Simulated || o.ID != "demo:S4?events=1#sim-gateway") {
+		if o := opened[2%len(opened)].Target; want == 4 && (o.Name != "sim-gateway" || o.Kind != "gateway" || !o.Simulated || o.ID != "demo:S4?events=1#sim-gateway") {
 			t.Errorf("got %+v", o)
 		}
 	}

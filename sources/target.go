@@ -162,7 +162,9 @@ func open(ctx context.Context, spec Spec) ([]Opened, error) {
 	}
 	opened, err := kind.Open(ctx, spec)
 	for i := range opened {
-		opened[i].Target.GPUs = strings.Join(spec.GPUs, " ")
+		if len(spec.GPUs) > 0 { // otherwise the simulator knows its own
+			opened[i].Target.GPUs = strings.Join(spec.GPUs, " ")
+		}
 	}
 	if spec.Name == "" {
 		return opened, err

@@ -26,8 +26,10 @@ type Replica struct {
 	running  []*request // in the order of admission
 	free     int        // blocks
 	work     Work       // of the step under way
+	cost     activity   // what it makes the GPU do
 	stepFrom time.Duration
 	stepEnd  time.Duration // never when idle
+	idleFrom time.Duration // when idle
 
 	names    []*served
 	process  process
@@ -44,6 +46,7 @@ type totals struct {
 	preemptions                int
 	busy                       time.Duration
 	flops, bytes               float64
+	gpu                        activity
 }
 
 // Name is what the replica is called, unique in its service.
@@ -104,6 +107,7 @@ func (r *Replica) outstanding() int { return r.front.len() + r.waiting.len() + l
 
 // start makes the replica answer from now on, with every counter at zero.
 func (r *Replica) start(now time.Duration, began time.Duration) {
+	r.settle(now)
 	r.ready, r.readyAt = true, now
 	r.free, r.stepEnd = r.limits.Blocks, never
 	r.names = r.names[:0:0]
@@ -142,6 +146,7 @@ func (r *Replica) limit(l Limits) {
 
 // stop ends the process. What it worked on is lost to its clients.
 func (r *Replica) stop(now time.Duration) {
+	r.settle(now)
 	r.ready, r.stepEnd = false, never
 	for _, q := range r.running {
 		r.lose(q, now)
@@ -182,6 +187,7 @@ func (r *Replica) next() time.Duration {
 
 // turn ends the step under way, if there is one, and begins the next.
 func (r *Replica) turn(now time.Duration) {
+	r.settle(now)
 	if r.stepEnd != never {
 		r.complete(now)
 	}
@@ -194,6 +200,7 @@ func (r *Replica) turn(now time.Duration) {
 	took := r.machine.StepTime(r.work)
 	took += time.Duration(float64(took) * r.machine.Jitter * r.jitter.NormFloat64())
 	r.stepFrom, r.stepEnd = now, now+took
+	r.cost = r.machine.activity(r.work, took)
 }
 
 // receive moves to the engine what the front end has prepared.
