@@ -173,7 +173,7 @@ func known(v float64) float64 {
 func (t *target) addSpans(ty *tally, sl *slot) {
 	ty.partial = ty.partial || sl.incomplete
 	for i := len(sl.spans) - 1; i >= 0; i-- {
-		h, ok := t.spanIncrease(sl.spans[i])
+		h, ok := sl.spans[i].increase(t.delta)
 		if !ok || t.gone(sl, h.N()) || (i < len(sl.spans)-1 && h.N() == 0) {
 			continue
 		}
@@ -186,13 +186,14 @@ func (t *target) addSpans(ty *tally, sl *slot) {
 	}
 }
 
-func (t *target) spanIncrease(sp span) (hist.Hist, bool) {
+// increase is a span's part of what all columns gained, which it puts right in place.
+func (sp span) increase(delta []float64) (hist.Hist, bool) {
 	n := len(sp.bounds) + 1
-	cum := t.delta[sp.col : sp.col+n]
+	cum := delta[sp.col : sp.col+n]
 	if math.IsNaN(cum[n-1]) || cum[n-1] < 0 || cum[0] < 0 {
 		return hist.Hist{}, false
 	}
-	h := hist.Hist{Bounds: sp.bounds, Cum: cum, Sum: model.Of(t.delta[sp.col+n])}
+	h := hist.Hist{Bounds: sp.bounds, Cum: cum, Sum: model.Of(delta[sp.col+n])}
 	for i, c := range cum {
 		if math.IsNaN(c) {
 			return hist.Hist{Cum: cum[n-1:], Sum: h.Sum}, true // only the mean survived
