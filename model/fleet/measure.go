@@ -173,7 +173,7 @@ func known(v float64) float64 {
 func (t *target) addSpans(ty *tally, sl *slot) {
 	ty.partial = ty.partial || sl.incomplete
 	for i := len(sl.spans) - 1; i >= 0; i-- {
-		h, ok := sl.spans[i].increase(t.delta)
+		h, ok := t.spanIncrease(sl.spans[i])
 		if !ok || t.gone(sl, h.N()) || (i < len(sl.spans)-1 && h.N() == 0) {
 			continue
 		}
@@ -185,6 +185,8 @@ func (t *target) addSpans(ty *tally, sl *slot) {
 		}
 	}
 }
+
+func (t *target) spanIncrease(sp span) (hist.Hist, bool) { return sp.increase(t.delta) }
 
 // increase is a span's part of what all columns gained, which it puts right in place.
 func (sp span) increase(delta []float64) (hist.Hist, bool) {
