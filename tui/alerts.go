@@ -12,17 +12,17 @@ import (
 	"slotop/tui/panes"
 )
 
-// moveAlert moves the cursor from alert to alert, and beyond the last one the
-// page, so that what stands below them is reached by the same keys.
+// moveAlert moves the cursor from finding to finding, on to the alerts, and beyond
+// the last one the page, so that what stands below them is reached by the same keys.
 func (m *Model) moveAlert(by int) {
 	f := m.frame()
-	order := panes.AlertOrder(f)
+	order := panes.Entries(f)
 	last := max(len(order)-1, 0)
-	at := max(slices.Index(order, m.view.Alert), 0)
+	at := max(panes.EntryAt(f, m.view), 0)
 	to := max(at+m.view.Scroll+by, 0)
 	at = min(to, last)
 	if len(order) > 0 {
-		m.view.Alert = order[at]
+		m.view.Finding, m.view.Alert = order[at].Finding, order[at].Alert
 	}
 	m.view.Scroll = 0
 	m.view.Scroll = min(to-at, panes.Alerts{}.Scroll(f, m.bodySize(), m.look()))
@@ -36,6 +36,9 @@ func (m *Model) acknowledge() tea.Cmd {
 	}
 	a := panes.AlertUnder(m.frame(), m.view)
 	switch {
+	case a == nil && panes.FindingUnder(m.frame(), m.view) != nil:
+		m.say("a finding is not acknowledged: it goes with what it is about")
+		return nil
 	case a == nil:
 		m.say("no alert to acknowledge")
 		return nil
@@ -43,7 +46,7 @@ func (m *Model) acknowledge() tea.Cmd {
 		m.say("resolved: nothing to acknowledge")
 		return nil
 	}
-	m.view.Alert = a.ID
+	m.view.Alert, m.view.Finding = a.ID, ""
 	m.opt.Ack(a.ID)
 	if a.Acknowledged {
 		m.say("no longer acknowledged")

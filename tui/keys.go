@@ -37,7 +37,7 @@ var bindings = []binding{
 	{keys: []string{"1"}, print: "1", help: "overview: who is hurt", short: "overview", group: groupScreens, do: show(overview), here: shows(overview)},
 	{keys: []string{"4"}, print: "4", help: "GPUs: what slows them", short: "GPUs", group: groupScreens, do: show(gpus), here: shows(gpus)},
 	{keys: []string{"5"}, print: "5", help: "fleet: a row a target", short: "fleet", group: groupScreens, do: show(fleet), here: shows(fleet)},
-	{keys: []string{"6"}, print: "6", help: "alerts, error budgets", short: "alerts", group: groupScreens, do: show(alerts), here: shows(alerts), badge: true},
+	{keys: []string{"6"}, print: "6", help: "findings, alerts, budgets", short: "alerts", group: groupScreens, do: show(alerts), here: shows(alerts), badge: true},
 	{keys: []string{"?"}, print: "?", help: "this help", short: "help", group: groupScreens, do: (*Model).toggleHelp},
 	{keys: []string{"q", "ctrl+c"}, print: "q", help: "quit", short: "quit", group: groupScreens, do: quit},
 
@@ -50,7 +50,7 @@ var bindings = []binding{
 	{keys: []string{"enter"}, print: "enter", help: "open the row", short: "open", foot: onList, group: groupMove, do: (*Model).enter},
 	{keys: []string{"esc"}, print: "esc", help: "back", short: "back", foot: onTop, group: groupMove, do: (*Model).back},
 
-	{keys: []string{"a"}, print: "a", help: "acknowledge the alert", short: "acknowledge", foot: onAlerts, group: groupView, when: canAck, do: (*Model).acknowledge},
+	{keys: []string{"a"}, print: "a", help: "acknowledge the alert", short: "acknowledge", foot: onAlert, group: groupView, when: canAck, do: (*Model).acknowledge},
 	{keys: []string{"m"}, print: "m", help: "mark a load-test stage", short: "mark", foot: onOverview, group: groupView, when: canMark, do: (*Model).startStage},
 	{keys: []string{"space"}, print: "space", help: "freeze the picture", short: "freeze", group: groupView, when: live, do: (*Model).toggleFreeze},
 	{keys: []string{"w"}, print: "w", help: "window: 30 s to 15 min", short: "window", group: groupView, when: canWindow, do: (*Model).nextWindow},
@@ -83,7 +83,7 @@ func canWindow(m *Model) bool  { return m.opt.Window != nil }
 func onFleet(m *Model) bool    { return m.screen == fleet && !m.open && !m.help }
 func onList(m *Model) bool     { return !m.open && !m.help }
 func onOverview(m *Model) bool { return m.shown() == overview && !m.help }
-func onAlerts(m *Model) bool   { return m.screen == alerts && !m.help }
+func onAlert(m *Model) bool    { return m.screen == alerts && !m.help && m.view.Finding == "" }
 func onTop(m *Model) bool      { return m.open || m.help }
 func canAck(m *Model) bool     { return m.opt.Ack != nil }
 func canMark(m *Model) bool    { return m.opt.Mark != nil }

@@ -79,7 +79,7 @@ func moved[T comparable](order []T, at T, by int) T {
 	return order[within(i+by, len(order))]
 }
 
-// enter opens what is under the cursor: a workflow, a GPU, a target or an alert. What
+// enter opens what is under the cursor: a workflow, a GPU, a target, a finding or an alert. What
 // is opened stays the same when rows change their places.
 func (m *Model) enter() tea.Cmd {
 	if m.help || m.open {
@@ -102,11 +102,12 @@ func (m *Model) enter() tea.Cmd {
 			m.view.Target = ids[0]
 		}
 	case alerts:
-		a := panes.AlertUnder(f, m.view)
-		if a == nil {
+		i := panes.EntryAt(f, m.view)
+		if i < 0 {
 			return nil
 		}
-		m.view.Alert = a.ID
+		e := panes.Entries(f)[i]
+		m.view.Finding, m.view.Alert = e.Finding, e.Alert
 	default:
 		w := panes.WorkflowUnder(f, m.view)
 		if w == nil {
@@ -126,6 +127,9 @@ func (m *Model) page() panes.Page {
 	case fleet:
 		return panes.Detail{}
 	case alerts:
+		if m.view.Finding != "" {
+			return panes.Finding{}
+		}
 		return panes.Alert{}
 	default:
 		return panes.Workflow{}

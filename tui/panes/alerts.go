@@ -12,8 +12,8 @@ import (
 	"slotop/tui/layout"
 )
 
-// Alerts is every alert that is not inactive, most urgent first, what cannot be
-// evaluated, the budgets, and what happened before.
+// Alerts is what was found, every alert that is not inactive, most urgent first,
+// what cannot be evaluated, the budgets, and what happened before.
 type Alerts struct{ wholeScreen }
 
 // Name names the pane.
@@ -39,11 +39,17 @@ func toCursor(all []string, at int, size layout.Size) int {
 	return max(at-(size.H-2), 0)
 }
 
-// alertLines is the whole page, and the last line of the alert under the cursor.
+// alertLines is the whole page, and the last line of the row under the cursor.
 func alertLines(f *model.Frame, w int, look Look) (s *sheet, at int) {
 	s = &sheet{w: w, look: look}
+	if diagnosed(f) {
+		at = s.diagnoses(f)
+	}
 	s.out = append(s.out, look.rule(w, alertTitle(f, look), say(1, themes.Muted, "UTC")))
 	under := AlertUnder(f, look.View)
+	if FindingUnder(f, look.View) != nil {
+		under = nil
+	}
 	from, to := aroundAlert(f, under)
 	s.more(from)
 	for i := range f.Alerts[from:to] {
@@ -348,8 +354,11 @@ func AlertOrder(f *model.Frame) []model.AlertID {
 }
 
 // AlertUnder is the alert under the cursor, the first without a choice, nil when
-// there is none.
+// there is none or a finding was chosen.
 func AlertUnder(f *model.Frame, v View) *model.AlertView {
+	if v.Finding != "" && FindingUnder(f, v) != nil {
+		return nil
+	}
 	i := slices.IndexFunc(f.Alerts, func(a model.AlertView) bool { return a.ID == v.Alert })
 	if i < 0 {
 		i = 0

@@ -54,8 +54,11 @@ func lost(f *model.Frame) part {
 	return say(0, themes.Warn, samples(n)+" requests in flight were not heard of again")
 }
 
-// nothingToDo: every target answers and no alert wants anything.
+// nothingToDo: every target answers, no alert wants anything and nothing was found.
 func nothingToDo(f *model.Frame) bool {
+	if len(f.Findings) > 0 {
+		return false
+	}
 	for i := range f.Targets {
 		if c := conditionOf(&f.Targets[i]); c != up && c != quiet {
 			return false

@@ -13,56 +13,124 @@ import (
 	"slotop/tui/layout"
 )
 
-// Headline says who is hurt and since when, which objective is missed and by how
-// many requests. It states what was measured and never guesses a cause.
+// Headline says who is hurt and since when, why as far as the diagnosis can tell
+// and how sure it is, and what to try; then what was measured. Without a diagnosis
+// it states which objective is missed and never guesses a cause.
 type Headline struct{}
 
 // Name names the pane.
 func (Headline) Name() string { return "headline" }
 
-// Want is two lines, whether there is something to add or not, so that what is
-// below stands still; three where there is more. A narrow screen has no line to
-// spare.
+// Want is at least two lines, whether there is something to add or not, so that
+// what is below stands still, and as many as a breach can take once anybody looks
+// for its cause. A narrow screen has no line to spare.
 func (Headline) Want(f *model.Frame, w int, look Look) layout.Want {
-	n := len(headlines(f, look))
-	if w < narrow {
-		return layout.Want{Min: 1, Ideal: min(n, maxHeadlines), Max: min(n, maxHeadlines)}
+	most := maxHeadlines(f, w)
+	n := min(len(headlines(f, w, look)), most)
+	switch {
+	case w < narrow && explained(f):
+		return layout.Want{Min: n, Ideal: n, Max: n}
+	case w < narrow:
+		return layout.Want{Min: min(n, 1), Ideal: n, Max: n}
+	case explained(f):
+		return layout.Want{Min: reasonLines, Ideal: most, Max: most}
+	default:
+		return layout.Want{Min: n, Ideal: max(n, 2), Max: max(n, 2)}
 	}
-	n = min(n, maxHeadlines)
-	return layout.Want{Min: n, Ideal: max(n, 2), Max: max(n, 2)}
 }
 
-// maxHeadlines leaves the screen to what proves them.
-const maxHeadlines = 3
+// How many lines there are at most: a breach with its cause, what it is not and what
+// to try; and anything else.
+const (
+	reasonLines = 4
+	plainLines  = 3
+)
+
+// maxHeadlines leaves the screen to what proves them. A wide screen has room for
+// what was measured as well.
+func maxHeadlines(f *model.Frame, w int) int {
+	switch {
+	case w < narrow || !explained(f):
+		return plainLines
+	case w < wideScreen:
+		return reasonLines
+	default:
+		return reasonLines + 2
+	}
+}
+
+// explained reports whether the worst workflow misses an objective and anybody
+// looked why.
+func explained(f *model.Frame) bool {
+	if len(f.Workflows) == 0 || of(&f.Workflows[0]) != breached {
+		return false
+	}
+	l := leadOf(f, &f.Workflows[0])
+	return l.finding != nil || l.pool != nil
+}
 
 // Render draws the lines.
 func (Headline) Render(f *model.Frame, size layout.Size, look Look) string {
-	var out []string
-	for i, ps := range headlines(f, look) {
-		from := 1
-		if i > 0 {
-			from = indent
-		}
-		out = append(out, look.line(size.W).pad(from).parts(3, ps...).String())
-	}
-	return lines(size.H, out...)
+	return lines(size.H, headlines(f, size.W, look)...)
 }
 
 // headlines is what there is to say, the most urgent first.
-func headlines(f *model.Frame, look Look) [][]part {
-	var out [][]part
+func headlines(f *model.Frame, w int, look Look) []string {
+	var out []string
+	say := func(rows ...[]part) {
+		for _, ps := range rows {
+			from := 1
+			if len(out) > 0 {
+				from = indent
+			}
+			out = append(out, look.line(w).pad(from).parts(3, ps...).String())
+		}
+	}
 	if down := inCondition(f, down); len(down) == len(servers(f)) && len(down) > 0 {
-		return append(out, allDown(f, down, look), faultSummary(down, look))
+		say(allDown(f, down, look), faultSummary(down, look))
+		return out
 	}
-	out = append(out, first(f, look)...)
-	more := append(targetTrouble(f, look), restarts(f, look)...)
-	if len(more) > 0 && len(f.Workflows) > 0 && of(&f.Workflows[0]) >= met {
-		out = out[:1] // what is nearest to its end is less than news
+	if explained(f) {
+		worst := &f.Workflows[0]
+		say(promised(f, worst, look))
+		for _, r := range reasons(f, worst, w, look) {
+			out = append(out, r.put(w, look))
+		}
+		say(missed(worst, look))
+		say(behind(f, worst, look)...)
+		return out[:min(len(out), maxHeadlines(f, w))]
 	}
-	return append(out, more...)
+	rows, more := first(f, look), append(targetTrouble(f, look), restarts(f, look)...)
+	seen := attention(f)
+	if len(more)+len(seen) > 0 && len(f.Workflows) > 0 && of(&f.Workflows[0]) >= met {
+		rows = rows[:1] // what is nearest to its end is less than news
+	}
+	say(append(rows, more...)...)
+	for _, r := range seen {
+		out = append(out[:min(len(out), plainLines-1)], r.put(w, look))
+	}
+	return out
 }
 
-// first is the lines about the workflow that hurts most.
+// attention is a cause that stands while no objective is missed, in a quiet line: of
+// the worst workflow, and where all is well any.
+func attention(f *model.Frame) []labelled {
+	if len(f.Workflows) == 0 {
+		return nil
+	}
+	worst := &f.Workflows[0]
+	l := leadOf(f, worst)
+	switch {
+	case l.finding != nil:
+		return []labelled{noticed(l.finding)}
+	case of(worst) >= met && len(f.Findings) > 0:
+		return []labelled{noticed(&f.Findings[0])}
+	default:
+		return nil
+	}
+}
+
+// first is the lines about the workflow that hurts most, where nobody looked why.
 func first(f *model.Frame, look Look) [][]part {
 	if len(f.Workflows) == 0 {
 		return [][]part{nothingServed(f, look)}

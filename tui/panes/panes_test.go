@@ -58,29 +58,46 @@ func viewOf(f *model.Frame) View {
 // TestGoldens draws every pane on every frame at every size, with and without
 // unicode. A pane gets the height it would like, as far as the screen has it.
 func TestGoldens(t *testing.T) {
-	for i, p := range everyPane() {
+	for _, p := range everyPane() {
 		name := p.Name()
 		if r, ok := p.(Rule); ok {
 			name = fmt.Sprintf("%s-%d", name, r.Kind)
 		}
 		for _, nf := range tuitest.All() {
-			var b strings.Builder
-			for _, s := range tuitest.Sizes {
-				for _, ascii := range []bool{false, true} {
-					look := lookFor(t, "dark", ascii)
-					look.View = viewOf(nf.Frame)
-					want := p.Want(nf.Frame, s.W, look)
-					size := layout.Size{W: s.W, H: min(want.Max, s.H-2)}
-					got := p.Render(nf.Frame, size, look)
-					what := fmt.Sprintf("%d %s on %s at %d×%d ascii=%v", i, p.Name(), nf.Name, size.W, size.H, ascii)
-					tuitest.Fits(t, what, got, size.W, size.H)
-					if ascii && strings.ContainsFunc(got, func(r rune) bool { return r > 126 }) {
-						t.Errorf("%s: not ASCII:\n%s", what, got)
-					}
-					fmt.Fprintf(&b, "== %d×%d ascii=%v\n%s\n", s.W, s.H, ascii, ansi.Strip(got))
-				}
+			drawGolden(t, p, name, nf)
+		}
+	}
+}
+
+func drawGolden(t *testing.T, p Pane, name string, nf tuitest.Named) {
+	t.Helper()
+	var b strings.Builder
+	for _, s := range tuitest.Sizes {
+		for _, ascii := range []bool{false, true} {
+			look := lookFor(t, "dark", ascii)
+			look.View = viewOf(nf.Frame)
+			want := p.Want(nf.Frame, s.W, look)
+			size := layout.Size{W: s.W, H: min(want.Max, s.H-2)}
+			got := p.Render(nf.Frame, size, look)
+			what := fmt.Sprintf("%s on %s at %d×%d ascii=%v", p.Name(), nf.Name, size.W, size.H, ascii)
+			tuitest.Fits(t, what, got, size.W, size.H)
+			if ascii && strings.ContainsFunc(got, func(r rune) bool { return r > 126 }) {
+				t.Errorf("%s: not ASCII:\n%s", what, got)
 			}
-			tuitest.Golden(t, name+"/"+nf.Name, b.String())
+			fmt.Fprintf(&b, "== %d×%d ascii=%v\n%s\n", s.W, s.H, ascii, ansi.Strip(got))
+		}
+	}
+	tuitest.Golden(t, name+"/"+nf.Name, b.String())
+}
+
+// speaking is the panes that say something of a diagnosis.
+var speaking = []Pane{Headline{}, Strip{}, Alerts{}, Finding{}}
+
+// TestFindingsGoldens draws them on every diagnosis, likewise.
+func TestFindingsGoldens(t *testing.T) {
+	for _, p := range speaking {
+		for _, nf := range tuitest.Findings() {
+			drawGolden(t, p, p.Name(), nf)
 		}
 	}
 }
@@ -88,7 +105,7 @@ func TestGoldens(t *testing.T) {
 // TestEveryHeight gives each pane every height and many widths: whatever it is
 // given, it stays inside.
 func TestEveryHeight(t *testing.T) {
-	for _, nf := range tuitest.All() {
+	for _, nf := range append(tuitest.All(), tuitest.Findings()...) {
 		for _, p := range everyPane() {
 			for _, w := range []int{0, 1, 39, 80, 200} {
 				for _, h := range []int{0, 1, 2, 3, 5, 8} {

@@ -18,13 +18,17 @@ type Strip struct{}
 // Name names the pane.
 func (Strip) Name() string { return "strip" }
 
-// Want is one line where there is something to say.
+// Want is one line where there is something to say. Below the cause of a breach it
+// gives way to the chart that proves it.
 func (Strip) Want(f *model.Frame, _ int, _ Look) layout.Want {
-	n := 0
+	n, drop := 0, 2
 	if len(stripAlerts(f)) > 0 || lately(f) != nil {
 		n = 1
 	}
-	return layout.Want{Min: n, Ideal: n, Max: n, Drop: 2}
+	if explained(f) {
+		drop = 6
+	}
+	return layout.Want{Min: n, Ideal: n, Max: n, Drop: drop}
 }
 
 // Render says the first alert in full and counts the others.
@@ -110,7 +114,7 @@ func told(f *model.Frame, a *model.AlertView) bool {
 	if len(names) == 0 && a.Target != "" {
 		names = []string{string(a.Target)}
 	}
-	if len(names) == 0 || a.Workflow != "" || len(first(f, Look{})) >= maxHeadlines {
+	if len(names) == 0 || a.Workflow != "" || explained(f) || len(first(f, Look{})) >= plainLines {
 		return false
 	}
 	counted := map[string]bool{}

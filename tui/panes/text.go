@@ -1,6 +1,7 @@
 package panes
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -44,6 +45,29 @@ func (k Look) shorter(s string, n int) string {
 		s = s[:i]
 	}
 	return s
+}
+
+// clipped shortens a sentence to n cells between its words, with a mark where
+// something is missing. No comma and no open bracket is left at the end.
+func (k Look) clipped(s string, n int) string {
+	if cells(s) <= n {
+		return s
+	}
+	end := " " + k.pick("…", "..")
+	kept := ""
+	for _, word := range glued(strings.Fields(s)) {
+		if cells(kept)+cells(word)+1+cells(end) > n {
+			break
+		}
+		kept = strings.TrimLeft(kept+" "+word, " ")
+	}
+	if i := strings.LastIndexByte(kept, '('); i > strings.LastIndexByte(kept, ')') {
+		kept = kept[:i]
+	}
+	if kept = strings.TrimRight(kept, " ,;:·("); kept == "" {
+		return k.cut(s, n)
+	}
+	return kept + end
 }
 
 // foreign makes a string from a target safe and shortens it to n cells: a path
@@ -217,15 +241,16 @@ func (k Look) rule(w int, title []seg, remarks ...part) string {
 	return l.String()
 }
 
-// wrap breaks a sentence into lines of at most w cells, between words only: the
-// hyphens of flags and host names are no place to break. A longer word is cut.
+// wrap breaks a sentence into lines of at most w cells, between words only, and not
+// between a number and its unit: the hyphens of flags and host names are no place to
+// break. A longer word is cut.
 func wrap(s string, w int) []string {
 	if w <= 0 {
 		return nil
 	}
 	var out []string
 	l := ""
-	for _, word := range strings.Fields(s) {
+	for _, word := range glued(strings.Fields(s)) {
 		switch {
 		case l != "" && cells(l)+1+cells(word) <= w:
 			l += " " + word
@@ -248,6 +273,23 @@ func wrap(s string, w int) []string {
 	}
 	return append(out, l)
 }
+
+// glued keeps numbers and their units together: 500 ms.
+func glued(words []string) []string {
+	out := words[:0:0]
+	for _, w := range words {
+		n := len(out) - 1
+		if n >= 0 && strings.TrimRight(out[n], "0123456789") != out[n] && slices.Contains(unitWords, strings.TrimRight(w, ",;:)")) {
+			out[n] += " " + w
+			continue
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+// unitWords are the units that stand behind a number and a blank.
+var unitWords = []string{"%", "ms", "s", "min", "h", "d", "/s", "req/s", "tok/s", "MHz", "GiB", "tokens", "requests"}
 
 // lines joins at most n lines.
 func lines(n int, all ...string) string {
