@@ -38,6 +38,7 @@ type slot struct {
 	engine string
 	flow   *workflow // that it counts for, nil for none
 	share  *tally    // the target's part of it
+	part   *part     // the same in blocks, nil of none
 
 	col        int    // counters, and gauges whose change over a window is needed
 	spans      []span // histograms, newest bounds last

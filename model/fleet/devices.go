@@ -37,9 +37,10 @@ type device struct {
 	slices   int // of a GPU: those that are listed now
 	bad      int // samples that could not be
 
-	joints []joint
-	zeros  zeros
-	view   model.DeviceView
+	joints  []joint
+	zeros   zeros
+	metered metered
+	view    model.DeviceView
 }
 
 // telling is what one target says of one device.

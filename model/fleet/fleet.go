@@ -8,6 +8,8 @@
 // (measure, tally, sides), says what each target does (state, view, doubts) and what
 // its workflows' users get (workflow, reportview, promise, budget, condition, total),
 // keeps the past (history, stage, steady), and evaluates the rules (rules, userrules).
+// What changed and why is asked once for each block of ten seconds (blocks, facts, steps,
+// diagnosis).
 // GPUs are merged from all that tell of them, joined with the engines that run on
 // them, and watched by rules of their own (devices, devices_*).
 package fleet
@@ -79,6 +81,14 @@ type Fleet struct {
 	started model.Instant
 	now     time.Duration // of the input being taken
 	grid    grid
+
+	block     int64 // the open block of the diagnosis, see blocks
+	asked     int64 // the open block when it was asked last
+	lonely    bool  // there is one pool with engines
+	calling   int   // workflows that keep single requests
+	inquiries []*inquiry
+	findings  []model.FindingView
+	diagnoses []model.DiagnosisView
 }
 
 // New checks the configuration and returns a fold without any history.
@@ -133,6 +143,7 @@ func (f *Fleet) Step(in model.Input) *model.Frame {
 		f.started = in.At
 	}
 	f.now = in.At.Mono
+	f.closeBlocks(in.At.Mono)
 	switch {
 	case in.Batch != nil:
 		f.onBatch(in.At, in.Batch)
@@ -281,6 +292,7 @@ func (f *Fleet) frame(at model.Instant) *model.Frame {
 	fr.Stages = f.stages.see(f)
 	f.seeDevices(fr)
 	f.judge(fr)
+	f.diagnose(fr)
 	return fr
 }
 
@@ -305,6 +317,9 @@ func (f *Fleet) forgetFlows(at model.Instant) {
 		if len(w.targets) == 0 && !w.events.recent(at.Mono) {
 			delete(f.flows, name)
 			clear(f.found)
+			if w.story.calls.any {
+				f.calling--
+			}
 		}
 	}
 }

@@ -27,6 +27,7 @@ type reported struct {
 	prompts     prompts
 	answers     float64 // requests that said when the answer proper began
 	retries     float64
+	early       float64 // of the cancelled, before their first token
 	failedBy    map[string]float64
 	cancelledBy map[string]float64
 	load        sendings
@@ -93,6 +94,9 @@ func (s *reported) outcome(q *model.Request) {
 		c.Finished++
 	case model.RequestCancelled:
 		c.Cancelled++
+		if q.FirstToken == 0 {
+			s.early++
+		}
 		count(&s.cancelledBy, causeOf(q))
 	case model.RequestFailed:
 		c.Failed++
@@ -207,6 +211,7 @@ func (s *reported) merge(o *reported) {
 	s.prompts.merge(o.prompts)
 	s.answers += o.answers
 	s.retries += o.retries
+	s.early += o.early
 	addCauses(&s.failedBy, o.failedBy)
 	addCauses(&s.cancelledBy, o.cancelledBy)
 	s.load.merge(&o.load)

@@ -55,6 +55,7 @@ func (f *Fleet) onRequests(at model.Instant, t *target, b *model.Batch) {
 		w := f.flowOf(originOf(e.Request, t))
 		t.carries(w)
 		w.ended(&e, f.whenSaid(at.Mono, e.At), at.Mono, &t.users)
+		f.noteCall(t, w, &e)
 	})
 	for i := range b.Requests {
 		w := f.flowOf(originOf(&b.Requests[i], t))
@@ -200,12 +201,14 @@ func (r *reports) block(at, now time.Duration) *reported {
 	if start < oldest {
 		return nil
 	}
-	i, found := slices.BinarySearchFunc(r.blocks, start, func(b *reported, at time.Duration) int { return int(b.start - at) })
+	i, found := slices.BinarySearchFunc(r.blocks, start, byStart)
 	if !found {
 		r.blocks = slices.Insert(r.blocks, i, &reported{start: start})
 	}
 	return r.blocks[i]
 }
+
+func byStart(b *reported, at time.Duration) int { return cmp.Compare(b.start, at) }
 
 // windowStart is where the block begins in which a window does.
 func windowStart(window, now time.Duration) time.Duration {

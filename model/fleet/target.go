@@ -74,7 +74,11 @@ type target struct {
 	round    time.Duration // that its last readings of them took
 	unplaced int           // of them, those without a place
 
-	steps *stepper // nil until it is an engine of which steps are known
+	steps   *stepper // nil until it is an engine of which steps are known
+	past    past
+	freshAt model.Instant // of its first page, where that showed that it had just begun
+	quiets  []quietGPU    // its devices in the quiet blocks
+	flown   []flown       // requests that it reported, in the order of their ends
 
 	flows   map[*workflow]*tally // this target's part of each workflow, nil of none
 	sum     *tally               // of the target, where it has several parts
@@ -136,6 +140,7 @@ func (t *target) take(at model.Instant, b *model.Batch, f *Fleet) bool {
 		t.counters.Select(keep)
 		t.ring.Select(keep)
 		t.marked = selected(t.marked, keep)
+		t.past.from = selected(t.past.from, keep)
 	}
 	if b.About != t.about || t.cols.changed {
 		t.about, t.cols.changed = b.About, false
@@ -147,6 +152,7 @@ func (t *target) take(at model.Instant, b *model.Batch, f *Fleet) bool {
 	if restarted {
 		t.restart(at, seconds(f.policy.GraceS))
 	}
+	t.notePast(at, born, restarted, f.every)
 	// What may be another server's is told with the next page, if it is of the same.
 	if !restarted && !t.turns.doubt {
 		t.tellLedgers(born, unseen <= max(burnFast, 3*f.every) && !t.cold(at))
@@ -302,6 +308,7 @@ func (t *target) assign(flowOf func(slo.Origin) *workflow) {
 		sl.share = flows[sl.flow]
 	}
 	t.flows = flows
+	t.past.split(t.cols.slots, flows)
 	t.atEnd, t.atEdge = t.countsAtEnd(), t.stands()
 }
 

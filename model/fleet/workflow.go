@@ -34,6 +34,7 @@ type workflow struct {
 	is, was began   // the condition now, and the last one that was no silence
 	weight  float64 // how much it hurts within its condition
 	history *history
+	story   story
 }
 
 func newWorkflow(name string, spec *model.WorkflowSpec, rank int, now, keep time.Duration) *workflow {
