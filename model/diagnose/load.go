@@ -1,0 +1,99 @@
+package diagnose
+
+import (
+	"fmt"
+	"math"
+
+	"slotop/model/unit"
+)
+
+// planned is the load factor up to which a service may be planned: above it the
+// model is optimistic, because traffic fluctuates.
+const planned = 0.7
+
+// Cost is the seconds of machine that one request takes: its uncached prompt
+// tokens, and for each token of its answer the cache that is read for it.
+func Cost(perPrefill, perKVToken, uncached, context, output float64) float64 {
+	return perPrefill*uncached + perKVToken*context*output
+}
+
+// costOf is what a request of one workflow costs on the pool's engines, s; NaN
+// where steps or lengths are not known.
+func (s *scene) costOf(f *Flow) float64 {
+	uncached := mean(f.Now, PromptLength).Value() * missShare(f.Now)
+	output := mean(f.Now, OutputLength).Value()
+	total, n := 0.0, 0.0
+	for i := range s.f.Engines {
+		e := &s.f.Engines[i]
+		if e.Step.Fit == nil {
+			continue
+		}
+		b := e.Step.Fit
+		prefill := b.PerPrefill
+		if b.PerAttention > 0 {
+			prefill += b.PerAttention * e.Step.Now.Prompt
+		}
+		total += Cost(prefill, b.PerKVToken, uncached, e.Step.Now.KVTokens/e.Step.Now.Sequences, output)
+		n++
+	}
+	return total / n
+}
+
+// load is the load factor of one replica of the pool: arrivals × cost over engines.
+// NaN unknown.
+func (s *scene) load() float64 {
+	work := 0.0
+	for i := range s.f.Flows {
+		f := &s.f.Flows[i]
+		if lambda := rate(f.Now, Arrived); lambda > 0 {
+			work += lambda * s.costOf(f)
+		}
+	}
+	return work / float64(len(s.f.Engines))
+}
+
+// addReplica is the experiment with what it would do to the load.
+func (s *scene) addReplica() string {
+	load, n := s.load(), float64(len(s.f.Engines))
+	if math.IsNaN(load) || n == 0 {
+		return "add a replica"
+	}
+	return fmt.Sprintf("add a replica: load factor %.2f → %.2f", load, load*n/(n+1))
+}
+
+// limitTo is the experiment of admitting less of a workflow: the rate at which the
+// pool is at its planning limit, with all others as they are. "" where there is no
+// such rate.
+func (s *scene) limitTo(name string) string {
+	var at *Flow
+	others := 0.0
+	for i := range s.f.Flows {
+		f := &s.f.Flows[i]
+		if f.Name == name {
+			at = f
+			continue
+		}
+		if lambda := rate(f.Now, Arrived); lambda > 0 {
+			others += lambda * s.costOf(f)
+		}
+	}
+	if at == nil {
+		return ""
+	}
+	limit := (planned*float64(len(s.f.Engines)) - others) / s.costOf(at)
+	if !(limit > 0) || limit >= rate(at.Now, Arrived) {
+		return ""
+	}
+	return "cap " + name + " at " + unit.Rate(limit) + " req/s"
+}
+
+// listed is the texts that say something.
+func listed(texts ...string) []string {
+	var out []string
+	for _, t := range texts {
+		if t != "" {
+			out = append(out, t)
+		}
+	}
+	return out
+}

@@ -1,0 +1,72 @@
+package diagnose
+
+import (
+	"math"
+
+	"slotop/model"
+	"slotop/model/unit"
+)
+
+// settingRules say what binds, and that it is the cause where nothing else moved.
+var settingRules = []rule{
+	{
+		id: "C1", title: "the configuration limits it", layer: model.LayerCause,
+		when:    "something is full though no factor of the load and no machine changed, or the KV pool became smaller",
+		against: "a factor of the load moved",
+		try:     []string{"take back the last change", "compare the settings with those of a healthy replica"},
+		says:    configured,
+	},
+	{
+		id: "B1", title: "a resource is full", layer: model.LayerBinding,
+		when:    "requests wait, or are preempted, for want of one resource",
+		against: "nothing waits",
+		try:     []string{"add a replica, or admit less"},
+		says:    full,
+	},
+}
+
+// smallerPool is what is left of a KV pool that counts as smaller.
+const smallerPool = 0.8
+
+func configured(p *probe) []saying {
+	if p.bound.binds == model.BindsNothing || p.bound.binds == model.BindsCap || p.hosted() {
+		return nil
+	}
+	for i := range p.f.Engines {
+		e := &p.f.Engines[i]
+		before, now := value(e.KVCapacityBefore), value(e.KVCapacity)
+		if p.bound.binds != model.BindsKV || !(now < smallerPool*before) {
+			continue
+		}
+		return []saying{{
+			engine: p.among(e), factor: setting(before, now), weight: math.Log(before / now),
+			cause:    "KV pool " + unit.Count(before) + " → " + unit.Count(now) + " tokens",
+			evidence: listed(append([]string{p.changed(e)}, p.state()...)...),
+			not:      []string{"load: the pool is " + unit.Times(now/before) + " of what it was"},
+			try:      []string{"give the KV pool its memory back"},
+		}}
+	}
+	if !p.compares() || p.grew() || p.bound.engine == nil {
+		return nil
+	}
+	e := p.bound.engine
+	said := saying{engine: p.only(p.bound), factor: setting(math.NaN(), math.NaN()), evidence: p.state()}
+	if what := p.changed(e); what != "" {
+		said.cause, said.evidence = e.Changes[0].What, append(said.evidence, what)
+		return []saying{said}
+	}
+	said.cause = "no load factor moved: a setting, or load that grew slowly"
+	said.doubt = "no change of the engine was seen"
+	return []saying{said}
+}
+
+func full(p *probe) []saying {
+	switch b := p.bound; {
+	case b.binds == model.BindsNothing, b.binds == model.BindsCap, b.binds == model.BindsProvider:
+		return nil
+	case b.binds == model.BindsKV && p.preemptions() > p.ease*someKV:
+		return nil // T6 says so
+	default:
+		return []saying{{engine: p.only(b), evidence: p.state(), try: listed(p.addReplica())}}
+	}
+}
