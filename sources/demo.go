@@ -2,9 +2,12 @@ package sources
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -61,33 +64,46 @@ func openDemo(_ context.Context, spec Spec) ([]Opened, error) {
 	}
 	s, err := sim.New(d.options)
 	if err != nil {
-		return nil, usage(spec.Address, err.Error(), "slotop demo --list names the incidents")
+		return nil, usage(spec.Address, err.Error(), "slotop demo --list names the incidents and what may go with them")
 	}
-	shared := watched{service: &service{sim: s}, from: d.from}
+	if s.Hosted() {
+		if d.events.given && !d.events.on {
+			return nil, usage(spec.Address, "a hosted provider shows nothing but what a gateway reports", "leave events=0 out")
+		}
+		d.events.on = true
+	}
+	return d.open(spec, watched{service: &service{sim: s}, from: d.from}), nil
+}
+
+// open makes the targets of a service: its engines, then its gateway, then its
+// boards. The last of them tells of the incident, once for all.
+func (d *demo) open(spec Spec, w watched) []Opened {
 	var opened []Opened
+	s := w.service.sim
+	boards := d.gpus && !s.Hosted()
 	for _, replica := range s.Replicas() {
 		o := Opened{
 			Target: simulatedTarget(spec, replica.Name(), engineKind.Name),
-			Source: &simulated{watched: shared, replica: replica, page: newPage(spec.Options)},
+			Source: &simulated{watched: w, replica: replica, page: newPage(spec.Options)},
 		}
-		if d.gpus {
+		if boards {
 			o.Target.GPUs = replica.GPU()
 		}
 		opened = append(opened, o)
 	}
-	if d.events {
+	if d.events.on {
 		opened = append(opened, Opened{
 			Target: simulatedTarget(spec, "sim-gateway", model.GatewayTarget),
-			Source: &simulatedGateway{watched: shared, gateway: s.Gateway()},
+			Source: &simulatedGateway{watched: w, gateway: s.Gateway()},
 		})
 	}
-	if d.gpus {
+	if boards {
 		opened = append(opened, Opened{
 			Target: simulatedTarget(spec, "sim-gpus", model.GPUTarget),
-			Source: &simulatedGPUs{watched: shared, gpus: s.GPUs()},
+			Source: &simulatedGPUs{watched: w, gpus: s.GPUs()},
 		})
 	}
-	return opened, nil
+	return opened
 }
 
 func simulatedTarget(spec Spec, name, kind string) model.Target {
@@ -98,48 +114,61 @@ func simulatedTarget(spec Spec, name, kind string) model.Target {
 type demo struct {
 	options sim.Options
 	from    time.Duration
-	events  bool // with the gateway's reports of single requests
-	gpus    bool // with the boards that the replicas run on
+	events  choice // with the gateway's reports of single requests
+	gpus    bool   // with the boards that the replicas run on
 }
 
-const demoForm = "write demo:S4?seed=7&at=60s&for=5m, with any of seed, at, for, from, events=1 and gpus=0"
+// choice is a yes or no that may have been left open.
+type choice struct{ on, given bool }
 
-// parseDemo reads demo[:SCENARIO][?seed=N&at=TIME&for=TIME&from=TIME&events=1&gpus=0].
-// At is when the incident starts and for how long it lasts, both the scenario's own
-// choice unless given; from lets the service run up to a time before the first
-// poll; events adds a gateway that reports each request; gpus=0 leaves the boards out.
-func parseDemo(arg string) (d demo, err error) {
-	d.gpus = true
+const demoForm = "write demo:S4?seed=7&at=60s&for=5m, with any of seed, at, for, from, events=1, gpus=0 and with=VARIANT,VARIANT"
+
+// parseDemo reads demo[:SCENARIO][?SETTING&SETTING]. At is when the incident starts
+// and for how long it lasts, both the scenario's own choice unless given; from lets
+// the service run up to a time before the first poll; events adds a gateway that
+// reports each request; gpus=0 leaves the boards out; with names what else happens.
+func parseDemo(arg string) (demo, error) {
 	rest := strings.TrimPrefix(strings.TrimPrefix(arg, "demo"), ":")
 	name, query, _ := strings.Cut(rest, "?")
-	d.options.Scenario = strings.ToUpper(name)
 	settings, err := url.ParseQuery(query)
 	if err != nil {
-		return d, usage(arg, "its settings cannot be read", demoForm)
+		return demo{}, usage(arg, "its settings cannot be read", demoForm)
 	}
-	for key, values := range settings {
-		value := values[len(values)-1]
-		switch key {
-		case "seed":
-			d.options.Seed, err = strconv.ParseUint(value, 10, 64)
-		case "at":
-			d.options.At, err = parseSpan(value)
-		case "for":
-			d.options.For, err = parseSpan(value)
-		case "from":
-			d.from, err = parseSpan(value)
-		case "events":
-			d.events, err = strconv.ParseBool(value)
-		case "gpus":
-			d.gpus, err = strconv.ParseBool(value)
-		default:
+	d := demo{gpus: true, options: sim.Options{Scenario: name}}
+	for _, key := range slices.Sorted(maps.Keys(settings)) {
+		value := settings[key][len(settings[key])-1]
+		known, err := d.set(key, value)
+		switch {
+		case !known:
 			return d, usage(arg, fmt.Sprintf("no setting is called %q", key), demoForm)
-		}
-		if err != nil {
+		case err != nil:
 			return d, usage(arg, fmt.Sprintf("%s cannot be %q", key, value), demoForm)
 		}
 	}
 	return d, nil
+}
+
+func (d *demo) set(key, value string) (known bool, err error) {
+	switch key {
+	case "seed":
+		d.options.Seed, err = strconv.ParseUint(value, 10, 64)
+	case "at":
+		d.options.At, err = parseSpan(value)
+	case "for":
+		d.options.For, err = parseSpan(value)
+	case "from":
+		d.from, err = parseSpan(value)
+	case "events":
+		d.events.given = true
+		d.events.on, err = strconv.ParseBool(value)
+	case "gpus":
+		d.gpus, err = strconv.ParseBool(value)
+	case "with":
+		d.options.With = strings.Split(value, ",")
+	default:
+		return false, nil
+	}
+	return true, err
 }
 
 // maxSpan bounds how long the first poll of a simulation takes.
@@ -220,6 +249,9 @@ func (s *simulated) Poll(ctx context.Context) (model.Batch, error) {
 		return model.Batch{}, err
 	}
 	text, err := s.write()
+	if errors.Is(err, sim.ErrSilent) {
+		return model.Batch{}, &FaultError{model.Timeout, excerpt(err.Error())}
+	}
 	if err != nil {
 		return model.Batch{}, &FaultError{model.Refused, excerpt(err.Error())}
 	}

@@ -45,9 +45,10 @@ type Event struct {
 	RetryOf  int64  // the ID of the attempt before, 0 for a first one
 	Attempt  int    // from 1
 	Workflow string
-	Replica  int // -1: refused, no replica was ready
+	Replica  int // -1: refused, no replica was ready; or of a hosted provider
 
-	Arrival    time.Duration
+	Arrival    time.Duration // at the gateway
+	Received   time.Duration // by its replica; 0: not yet
 	Scheduled  time.Duration // first time in a batch; 0 when never
 	FirstToken time.Duration // 0 when there was none
 	Finish     time.Duration
@@ -61,12 +62,13 @@ type Event struct {
 	Cause        Cause
 }
 
-// TTFT is the time from arrival to the first token, 0 when there was none.
+// TTFT is the time from when its replica got it to the first token, 0 when there
+// was none.
 func (e Event) TTFT() time.Duration {
 	if e.FirstToken == 0 {
 		return 0
 	}
-	return e.FirstToken - e.Arrival
+	return e.FirstToken - e.Received
 }
 
 // TPOT is the mean time of a token after the first; false with fewer than two.

@@ -176,7 +176,7 @@ func (t *template) family(f family, names []*served) {
 }
 
 // newTemplate lays out a replica's page: the process, the engine, the HTTP layer.
-func newTemplate(p *process, names []*served, f *front, lim Limits) *template {
+func newTemplate(p *process, names []*served, f *front, lim Limits, families []family) *template {
 	t := &template{created: clock(p.ready)}
 	for _, s := range names {
 		s.created = clock(s.since)

@@ -205,9 +205,9 @@ func TestPageTellsTheTruth(t *testing.T) {
 				}
 				prompt += float64(e.PromptTokens)
 				output += float64(e.OutputTokens)
-				e2e += (e.Finish - e.Arrival).Seconds()
+				e2e += (e.Finish - e.Received).Seconds()
 				decode += (e.Finish - e.FirstToken).Seconds()
-				queue += (e.Scheduled - e.Arrival).Seconds() - 0.004
+				queue += (e.Scheduled - e.Received).Seconds() - 0.004
 				if per, ok := e.TPOT(); ok {
 					tpot += per.Seconds()
 				}

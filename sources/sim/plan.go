@@ -22,18 +22,24 @@ func (s *Sim) plan() {
 	}
 	for _, r := range o.Restarts {
 		replica := s.replicas[r.Replica]
-		s.agenda = append(s.agenda,
-			entry{r.At, func() { replica.stop(s.now) }},
-			entry{r.At + r.Down, func() { replica.start(s.now, r.At) }})
+		s.agenda = append(s.agenda, entry{r.At, func() { replica.stop(s.now) }})
+		if r.Down > 0 {
+			s.agenda = append(s.agenda, entry{r.At + r.Down, func() { replica.start(s.now, r.At) }})
+		}
 	}
 	slices.SortStableFunc(s.agenda, func(a, b entry) int { return int(a.at - b.at) })
 }
 
 func (s *Sim) shift(c Shift) {
+	s.outside = defaulted(c.Outside, s.outside)
 	for _, a := range s.arrivals {
+		a.retries = defaulted(c.Retries, a.retries)
 		if a.Name == c.Workflow {
 			a.shift(c, s.now)
 		}
+	}
+	if s.provider != nil {
+		s.provider.shift(c)
 	}
 	for _, r := range s.replicas {
 		r.shift(c)
@@ -62,6 +68,7 @@ func (r *Replica) shift(c Shift) {
 	m.MemoryClock = defaulted(c.MemoryClock, m.MemoryClock)
 	m.StepOverhead = defaulted(c.StepOverhead, m.StepOverhead)
 	m.SequenceOverhead = defaulted(c.SequenceOverhead, m.SequenceOverhead)
+	r.speculation.Acceptance = defaulted(c.Acceptance, r.speculation.Acceptance)
 	l := r.limits
 	l.TokenBudget = defaulted(c.TokenBudget, l.TokenBudget)
 	l.Sequences = defaulted(c.Sequences, l.Sequences)
@@ -72,6 +79,10 @@ func (r *Replica) shift(c Shift) {
 // recover ends the incident: traffic, machines and limits are what they were. A
 // replica that was added stays.
 func (s *Sim) recover() {
+	s.outside = s.options.Outside
+	if s.provider != nil {
+		s.provider.hosting = s.scenario.Hosting
+	}
 	for _, a := range s.arrivals {
 		usual := a.usual()
 		a.pace(s.now, usual.factor)
@@ -79,6 +90,7 @@ func (s *Sim) recover() {
 	}
 	for _, r := range s.replicas {
 		r.machine = s.options.Machine
+		r.speculation = s.scenario.Speculation
 		r.limit(s.options.Limits)
 	}
 }

@@ -4,11 +4,16 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
 // ErrNotReady is what a replica answers before it is ready: its port is closed.
-var ErrNotReady = errors.New("replica is not ready")
+// ErrSilent is what becomes of a page in a gap: nobody answers in time.
+var (
+	ErrNotReady = errors.New("replica is not ready")
+	ErrSilent   = errors.New("no answer within the time-out")
+)
 
 // Replica is one server of the service: an engine and its API front end.
 type Replica struct {
@@ -17,6 +22,10 @@ type Replica struct {
 	machine Machine
 	limits  Limits
 	jitter  *rand.Rand
+
+	speculation Speculation
+	luck        *rand.Rand // of its drafts
+	bounds      latencyBounds
 
 	ready   bool
 	readyAt time.Duration
@@ -56,10 +65,14 @@ func (r *Replica) Name() string { return fmt.Sprintf("sim-%d", r.index) }
 func (r *Replica) Ready() bool { return r.ready }
 
 // Page appends the replica's metrics page at the service's present time to dst.
-// It fails with ErrNotReady while the replica does not answer.
+// It fails with ErrNotReady while the replica does not answer, and with ErrSilent in
+// a gap.
 func (r *Replica) Page(dst []byte) ([]byte, error) {
 	if !r.ready {
 		return dst, ErrNotReady
+	}
+	if r.sim.silent() {
+		return dst, ErrSilent
 	}
 	r.sample()
 	return r.template.write(dst), nil
@@ -112,7 +125,7 @@ func (r *Replica) start(now time.Duration, began time.Duration) {
 	r.free, r.stepEnd = r.limits.Blocks, never
 	r.names = r.names[:0:0]
 	for _, a := range r.sim.arrivals {
-		s := newServed(a.Name, r.limits.Context)
+		s := newServed(a.Name, r.limits.Context, r.speculation.Draft, r.bounds)
 		s.shown = !a.late
 		r.names = append(r.names, s)
 	}
@@ -129,7 +142,11 @@ func (r *Replica) layOut() {
 			shown = append(shown, s)
 		}
 	}
-	r.template = newTemplate(&r.process, shown, &r.http, r.limits)
+	all := families
+	if r.speculation.Draft > 0 {
+		all = slices.Concat(speculative, families)
+	}
+	r.template = newTemplate(&r.process, shown, &r.http, r.limits, all)
 }
 
 // limit changes the limits while the replica runs. A real server would have to be
@@ -172,7 +189,7 @@ func (r *Replica) accept(q *request, now time.Duration) {
 		s.shown, s.since = true, r.sim.unix(now)
 		r.layOut()
 	}
-	q.queued = now + r.machine.Frontend
+	q.received, q.queued = now, now+r.machine.Frontend
 	r.front.pushBack(q)
 }
 
@@ -223,11 +240,12 @@ func (r *Replica) complete(now time.Duration) {
 			continue
 		}
 		q.chunk = 0
-		emitted++
 		if q.first == 0 {
 			prompts += q.prompt
 		}
-		if !r.emit(q, now) {
+		tokens := 1 + r.check(q)
+		emitted += tokens
+		if !r.emit(q, tokens, now) {
 			kept = append(kept, q)
 		}
 	}
@@ -253,11 +271,11 @@ func (r *Replica) count(now time.Duration) {
 	r.totals.bytes += read + wrote
 }
 
-// emit gives the request its next token and reports whether that was the last.
-func (r *Replica) emit(q *request, now time.Duration) bool {
+// emit gives the request its next tokens and reports whether those were the last.
+func (r *Replica) emit(q *request, tokens int, now time.Duration) bool {
 	s := r.names[q.workflow]
-	q.generated++
-	s.outputTokens++
+	q.generated += tokens
+	s.outputTokens += float64(tokens)
 	if q.first == 0 {
 		q.first = now
 		s.firstToken(q)

@@ -18,7 +18,9 @@ type request struct {
 	limit   int  // of the output, as its client set it; 0: none
 	limited bool // the output ends there
 
-	arrival   time.Duration
+	arrival   time.Duration // at the gateway
+	sent      time.Duration // by the gateway
+	received  time.Duration // by its replica
 	queued    time.Duration // when the front end hands it over
 	deadline  time.Duration // past it the client has given up
 	scheduled time.Duration // first time; 0 before
@@ -26,9 +28,13 @@ type request struct {
 	last      time.Duration // newest token
 	worst     time.Duration // longest gap
 
+	due  time.Duration // at a hosted provider: what happens next
+	done time.Duration // and the end
+
 	generated   int
 	computed    int // tokens whose KV entries exist
 	chunk       int // tokens computed in the step under way
+	draft       int // tokens guessed beyond it
 	blocks      int
 	preemptions int
 }

@@ -13,7 +13,15 @@ func (s *Sim) draw(workflow int, at time.Duration) *request {
 	q := s.fresh()
 	q.workflow = workflow
 	s.arrivals[workflow].draw(at, s.options.Limits.Context, q)
+	s.send(q)
 	return q
+}
+
+// send sets how long the gateway keeps a request before it hands it over: half of
+// the time is the same for all, the other half is exponential.
+func (s *Sim) send(q *request) {
+	held := s.outside.Seconds() * (1 + s.arrivals[q.workflow].transit.ExpFloat64()) / 2
+	q.sent = q.arrival + seconds(held)
 }
 
 func (s *Sim) fresh() *request {
@@ -30,6 +38,10 @@ func (s *Sim) fresh() *request {
 // route gives a request to the ready replica with the fewest outstanding. Among
 // equals they take turns, so that an idle service spreads its load.
 func (s *Sim) route(q *request) {
+	if s.provider != nil {
+		s.provider.accept(q, s.now)
+		return
+	}
 	var best *Replica
 	for i := range s.replicas {
 		r := s.replicas[(s.prefer+i)%len(s.replicas)]
@@ -38,18 +50,18 @@ func (s *Sim) route(q *request) {
 		}
 	}
 	if best == nil {
-		s.ended(-1, q, q.arrival, Aborted, Refused)
+		s.ended(-1, q, q.sent, Aborted, Refused)
 		return
 	}
 	s.prefer = best.index + 1
-	best.accept(q, q.arrival)
+	best.accept(q, q.sent)
 }
 
 // event is what has happened to a request up to now.
 func (s *Sim) event(replica int, q *request) Event {
 	return Event{
 		ID: q.id, RetryOf: q.retryOf, Attempt: q.attempt + 1, Workflow: s.arrivals[q.workflow].Name, Replica: replica,
-		Arrival: q.arrival, Scheduled: q.scheduled, FirstToken: q.first, WorstGap: q.worst,
+		Arrival: q.arrival, Received: q.received, Scheduled: q.scheduled, FirstToken: q.first, WorstGap: q.worst,
 		PromptTokens: q.prompt, CachedTokens: q.cached, OutputTokens: q.generated,
 		Preemptions: q.preemptions,
 	}
@@ -62,14 +74,14 @@ func (s *Sim) ended(replica int, q *request, now time.Duration, o Outcome, c Cau
 	e := s.event(replica, q)
 	e.Finish, e.Outcome, e.Cause = now, o, c
 	s.events.add(e)
-	if o == Aborted && q.attempt < a.Retries {
-		s.comeBack(q, now+a.RetryAfter)
+	if o == Aborted && q.attempt < a.retries {
+		s.comeBack(q, now+defaulted(a.RetryAfter, retryPause))
 	}
 	s.spare = append(s.spare, q)
 	if a.Clients == 0 || a.over() {
 		return
 	}
-	if replica < 0 {
+	if c == Refused {
 		now += refusedPause
 	}
 	s.later(s.draw(q.workflow, now))
@@ -83,13 +95,14 @@ func (s *Sim) comeBack(q *request, at time.Duration) {
 	again.prompt, again.cached = q.prompt, q.cached
 	again.output, again.limit, again.limited = q.output, q.limit, q.limited
 	again.arrival, again.deadline = at, a.giveUp(at)
+	s.send(again)
 	s.later(again)
 }
 
-// later keeps a request until its arrival.
+// later keeps a request until the gateway hands it over.
 func (s *Sim) later(q *request) {
 	i := len(s.coming)
-	for i > 0 && s.coming[i-1].arrival > q.arrival {
+	for i > 0 && s.coming[i-1].sent > q.sent {
 		i--
 	}
 	s.coming = slices.Insert(s.coming, i, q)

@@ -14,6 +14,9 @@ type Scenario struct {
 	Standby  int           // replicas that are not ready at the start
 	Comers   []Workflow    // who do not come before the incident gives them a rate
 	Shifts   []Shift
+
+	Speculation Speculation // of every engine, from the start
+	Hosting     Hosting     // of a provider instead of engines; zero: none
 }
 
 // Shift is one thing that an incident changes. A zero field changes nothing.
@@ -28,6 +31,9 @@ type Shift struct {
 	MaxOutput int           // tokens; longer answers end there
 	Cold      bool          // none of its prompts is in the prefix cache any more
 
+	Retries int           // attempts of every client after one that came to nothing
+	Outside time.Duration // mean time of a request in the gateway
+
 	TokenBudget int // of every replica's scheduler
 	Sequences   int // its cap
 	Blocks      int // of the KV pool
@@ -36,6 +42,11 @@ type Shift struct {
 	MemoryClock      float64
 	StepOverhead     time.Duration // of its host, per step
 	SequenceOverhead time.Duration // of its host, per scheduled sequence
+
+	Acceptance float64 // of drafted tokens
+
+	Intercept float64 // factors of a hosted provider's times
+	TPOT      float64
 
 	Ready int // replicas ready from now on
 }

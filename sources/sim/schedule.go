@@ -19,7 +19,8 @@ func (r *Replica) continueRunning(budget *int) (preempted bool) {
 	for i := 0; i < len(r.running) && *budget > 0; i++ {
 		q := r.running[i]
 		n := min(q.rest(), *budget)
-		need := r.blocksFor(q, n)
+		q.draft = r.drafted(q, n, *budget)
+		need := r.blocksFor(q, n+q.draft)
 		for need > r.free && len(r.running) > i {
 			r.preemptLast()
 			preempted = true
@@ -40,7 +41,7 @@ func (r *Replica) preemptLast() {
 	r.running[last] = nil
 	r.running = r.running[:last]
 	r.free += q.blocks
-	q.blocks, q.computed = 0, 0
+	q.blocks, q.computed, q.draft = 0, 0, 0
 	q.preemptions++
 	r.names[q.workflow].preemptions++
 	r.totals.preemptions++
@@ -100,6 +101,6 @@ func (r *Replica) compute(q *request, n, blocks int, budget *int) {
 	r.free -= blocks
 	q.blocks += blocks
 	q.chunk = n
-	*budget -= n
+	*budget -= n + q.draft
 	r.work.chunk(q.computed, n, n == q.rest())
 }

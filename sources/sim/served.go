@@ -77,14 +77,16 @@ type served struct {
 
 	running, waiting, usage float64
 
-	queries, hits      float64 // prefix cache, tokens
-	preemptions        float64
-	promptTokens       float64
-	computedTokens     float64 // of the prompt tokens
-	cachedTokens       float64 // the others
-	outputTokens       float64
-	finished           [3]float64 // by Outcome
-	flops, read, wrote float64
+	queries, hits                 float64 // prefix cache, tokens
+	preemptions                   float64
+	promptTokens                  float64
+	computedTokens                float64 // of the prompt tokens
+	cachedTokens                  float64 // the others
+	outputTokens                  float64
+	finished                      [3]float64 // by Outcome
+	drafts, draftTokens, accepted float64
+	acceptedAt                    []float64 // by position in the draft
+	flops, read, wrote            float64
 
 	ttft, gap, tpot                            histogram
 	e2e, queue, inference, prefill, decode     histogram
@@ -95,14 +97,28 @@ type served struct {
 	zero, one float64 // what never changes in this service
 }
 
-func newServed(name string, context int) *served {
+// latencyBounds are the bounds of the histograms of time.
+type latencyBounds struct{ ttft, gap, phase []float64 }
+
+// currentBounds are those of a current vLLM; otherBounds are those of a server whose
+// operator chose others.
+var (
+	currentBounds = latencyBounds{ttftBounds, gapBounds, phaseBounds}
+	otherBounds   = latencyBounds{
+		ttft:  []float64{0.05, 0.1, 0.2, 0.3, 0.5, 1, 2, 3, 5, 10, 20, 60},
+		gap:   []float64{0.005, 0.01, 0.015, 0.02, 0.03, 0.05, 0.075, 0.1, 0.2, 0.5, 1, 2, 5},
+		phase: []float64{0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 600},
+	}
+)
+
+func newServed(name string, context, draft int, b latencyBounds) *served {
 	tokens := tokenBounds(context)
 	return &served{
-		name: name,
-		ttft: newHistogram(ttftBounds), gap: newHistogram(gapBounds), tpot: newHistogram(gapBounds),
-		e2e: newHistogram(phaseBounds), queue: newHistogram(phaseBounds),
-		inference: newHistogram(phaseBounds), prefill: newHistogram(phaseBounds),
-		decode:       newHistogram(phaseBounds),
+		name: name, acceptedAt: make([]float64, draft),
+		ttft: newHistogram(b.ttft), gap: newHistogram(b.gap), tpot: newHistogram(b.gap),
+		e2e: newHistogram(b.phase), queue: newHistogram(b.phase),
+		inference: newHistogram(b.phase), prefill: newHistogram(b.phase),
+		decode:       newHistogram(b.phase),
 		promptLength: newHistogram(tokens), outputLength: newHistogram(tokens),
 		computedLength: newHistogram(tokens), longestOutput: newHistogram(tokens),
 		choices: newHistogram(choicesBounds), limit: newHistogram(tokens),
@@ -119,7 +135,7 @@ func (s *served) admitted(r *request) {
 
 // firstToken observes what vLLM observes with the first token.
 func (s *served) firstToken(r *request) {
-	s.ttft.since(r.arrival, r.first)
+	s.ttft.since(r.received, r.first)
 	s.promptTokens += float64(r.prompt)
 	s.cachedTokens += float64(r.cached)
 	s.computedTokens += float64(r.prompt - r.cached)
@@ -128,7 +144,7 @@ func (s *served) firstToken(r *request) {
 // ended observes everything that vLLM observes only when a request finishes.
 func (s *served) ended(r *request, o Outcome) {
 	s.finished[o]++
-	s.e2e.since(r.arrival, r.last)
+	s.e2e.since(r.received, r.last)
 	s.queue.since(r.queued, r.scheduled)
 	s.inference.since(r.scheduled, r.last)
 	s.prefill.since(r.scheduled, r.first)
@@ -162,8 +178,8 @@ func newFront() front {
 func (f *front) answered(r *request, now time.Duration) {
 	f.requests++
 	f.bytes += float64(requestBytes + bytesPerToken*r.prompt)
-	f.fine.since(r.arrival, now)
-	f.few.since(r.arrival, now)
+	f.fine.since(r.received, now)
+	f.few.since(r.received, now)
 }
 
 // A request's body: about four bytes of text a token, and the JSON around it.

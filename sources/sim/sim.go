@@ -21,10 +21,16 @@ type Options struct {
 	Machine   Machine
 	Limits    Limits
 	Workflows []Workflow
-	Restarts  []Restart
+	Outside   time.Duration // mean time of a request in the gateway
+
+	With        []string // IDs of variants
+	Restarts    []Restart
+	Gaps        []Gap
+	OtherBounds bool // the last replica's histograms have bounds of their own
 }
 
-// Restart ends a replica's process at a time and starts a new one after Down.
+// Restart ends a replica's process at a time and starts a new one after Down; with
+// Down 0 it ends for good.
 type Restart struct {
 	Replica  int
 	At, Down time.Duration
@@ -36,8 +42,12 @@ var start = time.Date(2026, time.June, 1, 9, 0, 0, 0, time.UTC)
 // bootTime is how long a process lives before it is ready: it loads the model.
 const bootTime = 68 * time.Second
 
-// demoReplicas is the size of the demo's service.
-const demoReplicas = 2
+// demoReplicas is the size of the demo's service, demoOutside the mean time of a
+// request in its gateway.
+const (
+	demoReplicas = 2
+	demoOutside  = 2 * time.Millisecond
+)
 
 // Sim is a simulated service. It is not safe for concurrent use.
 type Sim struct {
@@ -46,7 +56,9 @@ type Sim struct {
 	now      time.Duration
 	arrivals []*arrivals
 	replicas []*Replica
-	coming   []*request // made already, by the time of their arrival
+	provider *provider     // instead of replicas
+	outside  time.Duration // in force now
+	coming   []*request    // made already, by the time at which the gateway hands them over
 	agenda   []entry
 	prefer   int // replica that the router asks first
 	ids      int64
@@ -61,12 +73,19 @@ func New(o Options) (*Sim, error) {
 		return nil, fmt.Errorf("scenario %q: no such scenario (%s)", o.Scenario, known())
 	}
 	o.At = defaulted(o.At, found.At)
+	if len(o.With) > 0 {
+		o.At = defaulted(o.At, quiet) // a quiet service has no time of its own
+	}
 	o.Start = defaulted(o.Start, start)
 	o.Replicas = defaulted(o.Replicas, demoReplicas)
 	o.Machine = defaulted(o.Machine, H100())
 	o.Limits = defaulted(o.Limits, DemoLimits())
+	o.Outside = defaulted(o.Outside, demoOutside)
 	if o.Workflows == nil {
 		o.Workflows = DemoWorkflows()
+	}
+	if err := o.vary(&found); err != nil {
+		return nil, err
 	}
 	if err := o.check(found); err != nil {
 		return nil, err
@@ -101,6 +120,9 @@ func (o *Options) check(sc Scenario) error {
 	case o.At < 0 || o.For < 0:
 		return fmt.Errorf("an incident cannot start or last a negative time")
 	}
+	if len(o.Restarts) > 0 && sc.Hosting != (Hosting{}) {
+		return fmt.Errorf("scenario %s has no replica to restart", sc.ID)
+	}
 	for _, r := range o.Restarts {
 		if r.Replica < 0 || r.Replica >= o.Replicas {
 			return fmt.Errorf("restart of replica %d: there are %d", r.Replica, o.Replicas)
@@ -109,28 +131,30 @@ func (o *Options) check(sc Scenario) error {
 	return nil
 }
 
-// Streams of random numbers: one a workflow, one a replica.
+// Streams of random numbers: of each workflow for its requests and for their way to
+// the engine, of each replica for its steps and for its drafts, and the provider's.
 const (
-	trafficStream = 1 << 32
-	jitterStream  = 2 << 32
+	trafficStream = (1 + iota) << 32
+	jitterStream
+	transitStream
+	draftStream
+	providerStream
 )
+
+func (s *Sim) stream(kind uint64, i int) *rand.Rand {
+	return rand.New(rand.NewPCG(s.options.Seed, kind+uint64(i)))
+}
 
 func (s *Sim) build() {
 	o := s.options
 	ready := o.Replicas - s.scenario.Standby
+	s.outside = o.Outside
 	for i, w := range slices.Concat(o.Workflows, s.scenario.Comers) {
-		random := rand.New(rand.NewPCG(o.Seed, trafficStream+uint64(i)))
-		s.arrivals = append(s.arrivals, newArrivals(w, random, ready, i >= len(o.Workflows)))
+		a := newArrivals(w, s.stream(trafficStream, i), ready, i >= len(o.Workflows))
+		a.transit = s.stream(transitStream, i)
+		s.arrivals = append(s.arrivals, a)
 	}
-	for i := range o.Replicas {
-		s.replicas = append(s.replicas, &Replica{
-			sim: s, index: i, machine: o.Machine, limits: o.Limits, stepEnd: never,
-			jitter: rand.New(rand.NewPCG(o.Seed, jitterStream+uint64(i))),
-		})
-	}
-	for _, r := range s.replicas[:ready] {
-		r.start(0, -bootTime)
-	}
+	s.serve(ready)
 	s.plan()
 	for i, a := range s.arrivals {
 		for range a.Clients {
@@ -139,10 +163,50 @@ func (s *Sim) build() {
 	}
 }
 
+// serve makes the replicas, so many of them ready, or whatever stands for them.
+func (s *Sim) serve(ready int) {
+	o, sc := s.options, s.scenario
+	if sc.Hosting != (Hosting{}) {
+		s.provider = &provider{sim: s, random: s.stream(providerStream, 0), hosting: sc.Hosting}
+		return
+	}
+	for i := range o.Replicas {
+		s.replicas = append(s.replicas, &Replica{
+			sim: s, index: i, machine: o.Machine, limits: o.Limits, stepEnd: never,
+			jitter: s.stream(jitterStream, i), luck: s.stream(draftStream, i),
+			speculation: sc.Speculation, bounds: currentBounds,
+		})
+	}
+	if o.OtherBounds {
+		s.replicas[o.Replicas-1].bounds = otherBounds
+	}
+	for _, r := range s.replicas[:ready] {
+		r.start(0, -bootTime)
+	}
+}
+
 // Now is the virtual time since the simulation began.
 func (s *Sim) Now() time.Duration { return s.now }
 
-// Replicas are the service's servers, ready or not, always the same.
+// Hosted reports whether a provider answers, whose engines nobody sees.
+func (s *Sim) Hosted() bool { return s.provider != nil }
+
+// Incident names what goes wrong now, "" while nothing does.
+func (s *Sim) Incident() string {
+	o := s.options
+	if len(s.scenario.Shifts) == 0 || s.now < o.At || o.For > 0 && s.now >= o.At+o.For {
+		return ""
+	}
+	return s.scenario.ID + " " + s.scenario.Name
+}
+
+// silent reports whether no page answers now.
+func (s *Sim) silent() bool {
+	return slices.ContainsFunc(s.options.Gaps, func(g Gap) bool { return g.From <= s.now && s.now < g.To })
+}
+
+// Replicas are the service's servers, ready or not, always the same. A hosted
+// provider shows none.
 func (s *Sim) Replicas() []*Replica { return slices.Clone(s.replicas) }
 
 // Events appends to dst what is known of the requests that ended after the one
@@ -155,6 +219,16 @@ func (s *Sim) Events(since uint64, dst []Event) ([]Event, uint64) {
 // InFlight appends to dst what is known of the requests that have arrived and not
 // ended, in no order: their Finish, Outcome and Cause say nothing yet.
 func (s *Sim) InFlight(dst []Event) []Event {
+	for _, q := range s.coming {
+		if q.arrival <= s.now {
+			dst = append(dst, s.event(-1, q))
+		}
+	}
+	if s.provider != nil {
+		for _, q := range s.provider.underway {
+			dst = append(dst, s.event(-1, q))
+		}
+	}
 	for _, r := range s.replicas {
 		r.each(func(q *request) { dst = append(dst, s.event(r.index, q)) })
 	}
@@ -191,12 +265,13 @@ type occasionKind uint8
 const (
 	planned occasionKind = iota
 	arrival
-	comeback
+	handover
 	turn
+	answer
 )
 
 // next finds what happens first. Of things at the same time the plan goes first,
-// then arrivals, then the replicas in their order.
+// then arrivals, then what the gateway hands over, then the replicas in their order.
 func (s *Sim) next() (time.Duration, occasion) {
 	at, what := never, occasion{}
 	consider := func(t time.Duration, o occasion) {
@@ -211,7 +286,10 @@ func (s *Sim) next() (time.Duration, occasion) {
 		consider(a.next, occasion{arrival, i})
 	}
 	if len(s.coming) > 0 {
-		consider(s.coming[0].arrival, occasion{kind: comeback})
+		consider(s.coming[0].sent, occasion{kind: handover})
+	}
+	if s.provider != nil {
+		consider(s.provider.next(), occasion{kind: answer})
 	}
 	for i, r := range s.replicas {
 		consider(r.next(), occasion{turn, i})
@@ -226,13 +304,15 @@ func (s *Sim) happen(o occasion) {
 		s.agenda = s.agenda[1:]
 		e.do()
 	case arrival:
-		s.route(s.draw(o.index, s.now))
+		s.later(s.draw(o.index, s.now))
 		s.arrivals[o.index].schedule(s.now)
-	case comeback:
+	case handover:
 		q := s.coming[0]
 		s.coming = slices.Delete(s.coming, 0, 1)
 		s.route(q)
 	case turn:
 		s.replicas[o.index].turn(s.now)
+	case answer:
+		s.provider.turn(s.now)
 	}
 }

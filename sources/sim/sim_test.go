@@ -95,7 +95,7 @@ func TestLittlesLaw(t *testing.T) {
 	}
 	scheduled := func(e Event) time.Duration { return e.Scheduled }
 	finish := func(e Event) time.Duration { return e.Finish }
-	queued := func(e Event) time.Duration { return e.Arrival + 4*time.Millisecond }
+	queued := func(e Event) time.Duration { return e.Received + 4*time.Millisecond }
 	rate := float64(len(got.ended)) / got.seconds
 	near(t, "running", got.running, rate*in(scheduled, finish), 0.02)
 	near(t, "waiting", got.waiting, rate*in(queued, scheduled), 0.15)

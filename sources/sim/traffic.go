@@ -32,9 +32,12 @@ type Workflow struct {
 	HitSpread float64 // its standard deviation
 
 	Patience   time.Duration // mean of it; 0 waits for ever
-	Retries    int           // attempts after a request was dropped
-	RetryAfter time.Duration
+	Retries    int           // attempts after one that came to nothing
+	RetryAfter time.Duration // 0: half a second
 }
+
+// retryPause is how soon clients try again who do not say.
+const retryPause = 500 * time.Millisecond
 
 // DemoWorkflows is the traffic of the demo's service.
 func DemoWorkflows() []Workflow {
@@ -54,6 +57,7 @@ func DemoWorkflows() []Workflow {
 type arrivals struct {
 	Workflow
 	random   *rand.Rand
+	transit  *rand.Rand
 	replicas int  // Rate and Total are for one
 	late     bool // comes with an incident only
 	mood          // in force now
@@ -70,11 +74,12 @@ type mood struct {
 	prompt, answer float64 // factors of their lengths
 	maxOutput      int
 	cold           bool
+	retries        int
 }
 
 // usual is the mood of a workflow that no incident touches.
 func (a *arrivals) usual() mood {
-	m := mood{factor: 1, patience: a.Patience, prompt: 1, answer: 1, maxOutput: a.MaxOutput}
+	m := mood{factor: 1, patience: a.Patience, prompt: 1, answer: 1, maxOutput: a.MaxOutput, retries: a.Retries}
 	if a.late {
 		m.factor = 0
 	}
