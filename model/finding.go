@@ -1,5 +1,7 @@
 package model
 
+import "strings"
+
 // Factor is one of the things outside an engine, or in the speed of its machine,
 // whose change changes its work (science of work accounting: arrivals × work a
 // request × machine).
@@ -43,6 +45,24 @@ const (
 
 // MarshalJSON writes null where nothing binds.
 func (b Binding) MarshalJSON() ([]byte, error) { return Text(b).MarshalJSON() }
+
+// Word is what binds as people say it, "" for nothing.
+func (b Binding) Word() string {
+	switch b {
+	case BindsKV:
+		return "KV cache"
+	case BindsBudget:
+		return "prefill token budget"
+	case BindsMemory:
+		return "memory bandwidth"
+	case BindsUpstream:
+		return "queue before the engine"
+	case BindsObjective:
+		return "an objective"
+	default:
+		return strings.ReplaceAll(string(b), "_", " ")
+	}
+}
 
 // Layer is what kind of a statement a finding is. Findings are ordered by it.
 type Layer string

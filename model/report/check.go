@@ -45,8 +45,9 @@ type CheckRow struct {
 	Outcome Outcome
 	Why     string // of an outcome other than met, a part of a sentence
 
-	flow *model.WorkflowView // nil where nothing was seen of it
-	hush bool                // what its objectives say does not count either
+	cause []string            // of a miss, as far as anybody can tell: sentences
+	flow  *model.WorkflowView // nil where nothing was seen of it
+	hush  bool                // what its objectives say does not count either
 }
 
 // Judge makes a gate of a frame. A miss counts for more than what cannot be
@@ -61,7 +62,11 @@ func Judge(f *model.Frame, opt CheckOptions) *Check {
 			c.all = false
 			continue
 		}
-		c.Rows = append(c.Rows, judgeRow(w, opt.MinRequests))
+		r := judgeRow(w, opt.MinRequests)
+		if r.Outcome == CheckMissed {
+			r.cause = causeOfMiss(f.LeadOf(w.Name))
+		}
+		c.Rows = append(c.Rows, r)
 	}
 	for _, name := range opt.Expected {
 		if !seen[name] && (opt.Only == nil || opt.Only(name)) {
@@ -71,6 +76,25 @@ func Judge(f *model.Frame, opt CheckOptions) *Check {
 	}
 	c.conclude()
 	return c
+}
+
+// causeOfMiss is why a promise was broken and what to try, or why that cannot be told.
+func causeOfMiss(l model.Lead) []string {
+	switch {
+	case l.Finding == nil && l.Pool == nil:
+		return nil
+	case l.Finding == nil:
+		return []string{"cause: " + l.Pool.Verdict()}
+	}
+	sure := "confidence " + string(l.Finding.Confidence)
+	if n, ok := l.Finding.N.Get(); ok {
+		sure += ", n " + unit.Integer(n)
+	}
+	out := []string{"because: " + l.Finding.Because() + " (" + sure + ")"}
+	if try := strings.Join(l.Finding.Try, ", or "); try != "" {
+		out = append(out, "try: "+try)
+	}
+	return out
 }
 
 func judgeRow(w *model.WorkflowView, least float64) CheckRow {

@@ -136,6 +136,11 @@ func (r *CheckRow) judge(c *junitCase, v model.Verdict, why string) {
 		return
 	}
 	c.judge(outcomeOf(v), why)
+	if c.Failure != nil {
+		for _, s := range r.cause {
+			c.Failure.Text += "\n" + unit.Escape(s, false)
+		}
+	}
 }
 
 func (c *junitCase) judge(o Outcome, why string) {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 
 	"slotop/model"
@@ -13,6 +14,14 @@ func CheckMarkdown(c *Check) string {
 	var b strings.Builder
 	b.WriteString("**slotop check: " + c.Outcome.word() + "**\n\n")
 	b.WriteString(markdown(c.Why) + "\n\n")
+	for i := range c.Rows {
+		if r := &c.Rows[i]; len(r.cause) > 0 {
+			b.WriteString("- " + markdown(r.Name) + ": " + markdown(strings.Join(r.cause, "; ")) + "\n")
+		}
+	}
+	if slices.ContainsFunc(c.Rows, func(r CheckRow) bool { return len(r.cause) > 0 }) {
+		b.WriteString("\n")
+	}
 	if len(c.Rows) > 0 {
 		b.WriteString("| workflow | verdict | goodput | promised | requests | objectives | why |\n")
 		b.WriteString("|---|---|---|---|---|---|---|\n")

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"strings"
+
 	"slotop/model"
 	"slotop/model/unit"
 )
@@ -109,6 +111,10 @@ func (p *page) verdict(r *CheckRow) {
 	p.flow("", ": ", p.name(r.Name, p.width), r.word())
 	if r.Why != "" {
 		p.sentence("  why       ", p.safe(r.Why))
+	}
+	for _, s := range r.cause {
+		label, text, _ := strings.Cut(s, ": ")
+		p.sentence("  "+unit.PadRight(label, 10), p.safe(text))
 	}
 	if r.flow == nil {
 		return

@@ -51,7 +51,7 @@ var frames = []struct {
 	name string
 	make func() *model.Frame
 }{
-	{"calm", calm}, {"incident", incident}, {"empty", empty}, {"load-test", loadTest}, {"gpus", gpus},
+	{"calm", calm}, {"incident", incident}, {"empty", empty}, {"load-test", loadTest}, {"gpus", gpus}, {"explained", explained},
 }
 
 func TestGolden(t *testing.T) {

@@ -80,7 +80,7 @@ func listed(f *model.Frame) []*model.FindingView {
 	}
 	for i := range f.Diagnoses {
 		if f.Diagnoses[i].State == model.Diagnosed {
-			add(func(d *model.FindingView) bool { return inPool(d, &f.Diagnoses[i]) })
+			add(func(d *model.FindingView) bool { return d.Of(&f.Diagnoses[i]) })
 		}
 	}
 	add(func(*model.FindingView) bool { return true })
@@ -100,7 +100,7 @@ func (s *sheet) diagnoses(f *model.Frame) (at int) {
 		if d.State != model.Diagnosed {
 			continue
 		}
-		n := slices.IndexFunc(left, func(v *model.FindingView) bool { return !inPool(v, d) })
+		n := slices.IndexFunc(left, func(v *model.FindingView) bool { return !v.Of(d) })
 		if n < 0 {
 			n = len(left)
 		}
@@ -159,7 +159,7 @@ func (s *sheet) findings(f *model.Frame, list []*model.FindingView, under *model
 		k := layerLooks[d.Layer]
 		l.pad(1).put(k.role, s.look.pick(k.mark, k.ascii)).pad(indent)
 		s.out = append(s.out, t.fill(l, d, s.look))
-		s.text(indent, themes.Text, causeOf(d))
+		s.text(indent, themes.Text, d.Because())
 		if d.Layer == model.LayerCause && len(d.Try) > 0 {
 			s.text(indent, themes.Muted, "try "+tryText(d))
 		}
@@ -240,7 +240,7 @@ func (s *sheet) undiagnosed(f *model.Frame) {
 		if d.State == model.Diagnosed {
 			continue
 		}
-		a := answer{"", verdictOf(d)}
+		a := answer{"", d.Verdict()}
 		if _, ok := pools[a]; !ok {
 			order = append(order, a)
 		}

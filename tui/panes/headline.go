@@ -65,8 +65,8 @@ func explained(f *model.Frame) bool {
 	if len(f.Workflows) == 0 || of(&f.Workflows[0]) != breached {
 		return false
 	}
-	l := leadOf(f, &f.Workflows[0])
-	return l.finding != nil || l.pool != nil
+	l := f.LeadOf(f.Workflows[0].Name)
+	return l.Finding != nil || l.Pool != nil
 }
 
 // Render draws the lines.
@@ -119,10 +119,10 @@ func attention(f *model.Frame) []labelled {
 		return nil
 	}
 	worst := &f.Workflows[0]
-	l := leadOf(f, worst)
+	l := f.LeadOf(worst.Name)
 	switch {
-	case l.finding != nil:
-		return []labelled{noticed(l.finding)}
+	case l.Finding != nil:
+		return []labelled{noticed(l.Finding)}
 	case of(worst) >= met && len(f.Findings) > 0:
 		return []labelled{noticed(&f.Findings[0])}
 	default:

@@ -11,56 +11,6 @@ import (
 // This file is what the overview says of the diagnosis: why the workflow that
 // hurts most does, what was ruled out, and what to try. The rest is on screen 6.
 
-// lead is the finding to act on first, and the diagnosis of the pool it is of.
-type lead struct {
-	finding *model.FindingView   // nil: none
-	pool    *model.DiagnosisView // nil: nobody looked
-	more    int                  // findings of the pool beside it
-}
-
-// leadOf is the lead for a workflow: of the most telling kind of statement that its
-// pool has, causes before what binds before symptoms, the one that names it, else
-// the first.
-func leadOf(f *model.Frame, w *model.WorkflowView) lead {
-	l := lead{pool: poolOf(f, w.Name)}
-	named := false
-	for i := range f.Findings {
-		d := &f.Findings[i]
-		if !inPool(d, l.pool) {
-			continue
-		}
-		names := string(d.Workflow) == w.Name
-		switch {
-		case l.finding == nil:
-			l.finding, named = d, names
-			continue
-		case !named && names && d.Layer == l.finding.Layer:
-			l.finding, named = d, true
-		}
-		l.more++
-	}
-	return l
-}
-
-// poolOf is the diagnosis of the engines that serve a workflow, nil where there is
-// none.
-func poolOf(f *model.Frame, workflow string) *model.DiagnosisView {
-	for i := range f.Diagnoses {
-		for _, name := range f.Diagnoses[i].Workflows {
-			if name == workflow {
-				return &f.Diagnoses[i]
-			}
-		}
-	}
-	return nil
-}
-
-// inPool reports whether a finding is of a pool. Without a pool of its own it is of
-// the only one there is.
-func inPool(d *model.FindingView, pool *model.DiagnosisView) bool {
-	return d.Pool == "" || pool != nil && string(d.Pool) == pool.Pool
-}
-
 // labelled is a line of the headline that has a label, a sentence that is cut between
 // its words, and a remark at its right end.
 type labelled struct {
@@ -73,20 +23,20 @@ type labelled struct {
 // reasons is why a workflow hurts, what it is not, and what to try: at least one
 // line where anybody looked. A narrow screen has no room for what it is not.
 func reasons(f *model.Frame, w *model.WorkflowView, width int, look Look) []labelled {
-	l := leadOf(f, w)
+	l := f.LeadOf(w.Name)
 	switch {
-	case l.finding == nil && l.pool == nil:
+	case l.Finding == nil && l.Pool == nil:
 		return nil
-	case l.finding == nil:
-		return []labelled{{label: "cause", brief: "why", role: themes.Text, text: verdictOf(l.pool)}}
+	case l.Finding == nil:
+		return []labelled{{label: "cause", brief: "why", role: themes.Text, text: l.Pool.Verdict()}}
 	}
-	try := labelled{label: "try", brief: "try", role: themes.Strong, text: tryText(l.finding)}
-	out := []labelled{{label: "because", brief: "why", role: themes.Strong, text: causeOf(l.finding)}}
-	if not := strings.Join(l.finding.Not, "; "); not != "" && width >= narrow {
+	try := labelled{label: "try", brief: "try", role: themes.Strong, text: tryText(l.Finding)}
+	out := []labelled{{label: "because", brief: "why", role: themes.Strong, text: l.Finding.Because()}}
+	if not := strings.Join(l.Finding.Not, "; "); not != "" && width >= narrow {
 		out = append(out, labelled{label: "not", role: themes.Text, text: not})
 	}
 	out = append(out, try)
-	sure := sureness(l.finding)
+	sure := sureness(l.Finding)
 	at := len(out) - 1
 	for i := range out { // the last line unless only another has the room
 		if j := len(out) - 1 - i; out[j].room(width, look) >= cells(sure[1])+remarkGap {
@@ -95,7 +45,7 @@ func reasons(f *model.Frame, w *model.WorkflowView, width int, look Look) []labe
 		}
 	}
 	out[at].remark = sure
-	if others := unit.Integer(float64(l.more)) + " more on 6"; l.more > 0 && at > 0 && out[0].room(width, look) >= cells(others)+remarkGap+2 {
+	if others := unit.Integer(float64(l.More)) + " more on 6"; l.More > 0 && at > 0 && out[0].room(width, look) >= cells(others)+remarkGap+2 {
 		out[0].remark = []string{"+ " + others}
 	}
 	return out
@@ -103,20 +53,7 @@ func reasons(f *model.Frame, w *model.WorkflowView, width int, look Look) []labe
 
 // noticed is a cause while nobody hurts, in one quiet line.
 func noticed(d *model.FindingView) labelled {
-	return labelled{label: "noticed", brief: "seen", role: themes.Muted, text: causeOf(d), remark: sureness(d)}
-}
-
-// causeOf is a finding's cause and what binds, its title where it is a pattern
-// without a cause.
-func causeOf(d *model.FindingView) string {
-	text := string(d.Cause)
-	if text == "" {
-		text = d.Title
-	}
-	if b := string(d.Binding); b != "" && !strings.Contains(text, b) {
-		text += " · " + b
-	}
-	return text
+	return labelled{label: "noticed", brief: "seen", role: themes.Muted, text: d.Because(), remark: sureness(d)}
 }
 
 // tryText is the next experiment, and one more.
@@ -139,22 +76,6 @@ func sureness(d *model.FindingView) []string {
 		short += ", n " + samples(n)
 	}
 	return []string{"confidence " + short, short, string(d.Confidence)}
-}
-
-// verdictOf is what a diagnosis without a finding comes to.
-func verdictOf(d *model.DiagnosisView) string {
-	switch {
-	case d.State == model.CannotTell && d.Why != "":
-		return "cannot tell: " + string(d.Why)
-	case d.State == model.CannotTell:
-		return "cannot tell"
-	case d.Sentence != "":
-		return d.Sentence
-	case d.Why != "":
-		return "no finding: " + string(d.Why)
-	default:
-		return "no finding: no factor moved"
-	}
 }
 
 // remarkGap is the blank before a remark, leastText what a sentence keeps beside it.
