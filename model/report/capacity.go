@@ -34,7 +34,7 @@ func (p *page) room(c *model.CapacityView) {
 		p.sentence(label, p.safe(c.Pool)+": load not known"+p.safe(strings.TrimSuffix(": "+why, ": ")))
 		return
 	}
-	p.flow(label, ", ", append([]string{p.safe(c.Pool), "load " + unit.Rounded(load) + " of " + unit.Number(model.PlanningLimit) + " (model)"}, p.headroom(c)...)...)
+	p.flow(label, ", ", append([]string{p.safe(c.Pool), "load " + unit.Number(load) + " of " + unit.Number(model.PlanningLimit) + " (model)"}, p.headroom(c)...)...)
 	p.flow("  rates   ", ", ", p.rates(c)...)
 	if c.Replicas.Ready > 0 || c.Replicas.Needed.OK() {
 		p.flow("  replicas  ", ", ", p.replicas(&c.Replicas)...)
