@@ -105,6 +105,17 @@ func Number(v float64) string {
 	})
 }
 
+// Load is a load factor in two decimals: 0.47, 1.46. What is more than nothing never
+// reads as nothing: <0.01.
+func Load(v float64) string {
+	return signed(v, func(v float64) string {
+		if v > 0 && v < 0.005 {
+			return "<0.01"
+		}
+		return fixed(v, 2)
+	})
+}
+
 // Times is by what something was multiplied, in three digits: ×3.60, ×0.99, ×120.
 func Times(v float64) string {
 	if s := notNumber(v); s != "" {

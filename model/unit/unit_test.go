@@ -15,6 +15,12 @@ func TestFormats(t *testing.T) {
 		v      float64
 		want   string
 	}{
+		{"Load", Load, 0.4708, "0.47"},
+		{"Load", Load, 0.7, "0.70"},
+		{"Load", Load, 1.46, "1.46"},
+		{"Load", Load, 0.001, "<0.01"},
+		{"Load", Load, 0, "0.00"},
+		{"Load", Load, math.NaN(), "n/a"},
 		{"Count", Count, 0, "0"},
 		{"Count", Count, 208, "208"},
 		{"Count", Count, 999.4, "999"},
