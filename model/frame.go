@@ -436,6 +436,6 @@ type History struct {
 // Event is something that happened at one instant and is marked on the charts.
 type Event struct {
 	At     Instant
-	Kind   string // restart, stage
-	Target string
+	Kind   string // restart, stage, incident, recovery
+	Target string // that restarted, or the stage's or the incident's name
 }

@@ -122,6 +122,10 @@ type Meaning struct {
 	AtFinish bool   `json:"at_finish,omitempty"`
 }
 
+// IncidentNote begins a note that names an incident for as long as it lasts. Charts
+// mark where a target begins and ceases to tell of one.
+const IncidentNote = "incident: "
+
 // About is what a target says of itself. A source hands out the same pointer
 // until something in it changes; nobody writes to it after that.
 type About struct {

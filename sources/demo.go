@@ -76,7 +76,7 @@ func openDemo(_ context.Context, spec Spec) ([]Opened, error) {
 }
 
 // open makes the targets of a service: its engines, then its gateway, then its
-// boards. The last of them tells of the incident, once for all.
+// boards. Its gateway and its boards tell of the incident.
 func (d *demo) open(spec Spec, w watched) []Opened {
 	var opened []Opened
 	s := w.service.sim
@@ -211,6 +211,19 @@ func Watched(arg string) string {
 
 // Advance says up to which time the service runs before the next poll.
 func (w *watched) Advance(to time.Duration) { w.to = w.from + to }
+
+// about is what a target of the service says of itself, with the incident of now.
+// It is the same until that changes. The service is locked.
+func (w *watched) about(said *model.About, of string) *model.About {
+	notes := []string{of}
+	if incident := w.service.sim.Incident(); incident != "" {
+		notes = append(notes, model.IncidentNote+incident)
+	}
+	if said != nil && slices.Equal(said.Notes, notes) {
+		return said
+	}
+	return &model.About{Notes: notes}
+}
 
 // slice is how long the service runs before it looks whether anybody still
 // waits: some milliseconds' work.

@@ -14,7 +14,7 @@ type simulatedGateway struct {
 	gateway  *sim.Gateway
 	begun    bool
 	requests []model.Request // reused: a batch is valid until the next poll
-	about    *model.About
+	said     *model.About
 }
 
 var (
@@ -36,15 +36,9 @@ func (s *simulatedGateway) Poll(ctx context.Context) (model.Batch, error) {
 	}
 	s.begun = true
 	requests, lost := s.gateway.Reports(Epoch.Add(-s.from), s.requests[:0])
+	s.said = s.about(s.said, "reports of single requests, by the simulated gateway")
 	s.requests = requests
-	return model.Batch{Requests: requests, Lost: lost, About: s.describe()}, nil
-}
-
-func (s *simulatedGateway) describe() *model.About {
-	if s.about == nil {
-		s.about = &model.About{Notes: []string{"reports of single requests, by the simulated gateway"}}
-	}
-	return s.about
+	return model.Batch{Requests: requests, Lost: lost, About: s.said}, nil
 }
 
 // Close has nothing to release.

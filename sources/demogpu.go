@@ -13,7 +13,7 @@ type simulatedGPUs struct {
 	gpus    *sim.GPUs
 	begun   bool
 	devices []model.Device // reused: a batch is valid until the next poll
-	about   *model.About
+	said    *model.About
 }
 
 var (
@@ -33,15 +33,9 @@ func (s *simulatedGPUs) Poll(ctx context.Context) (model.Batch, error) {
 		s.gpus = s.service.sim.GPUs()
 	}
 	s.begun = true
+	s.said = s.about(s.said, "the boards of the simulated replicas, with hardware counters")
 	s.devices = s.gpus.Read(s.devices[:0])
-	return model.Batch{Devices: s.devices, About: s.describe()}, nil
-}
-
-func (s *simulatedGPUs) describe() *model.About {
-	if s.about == nil {
-		s.about = &model.About{Notes: []string{"the boards of the simulated replicas, with hardware counters"}}
-	}
-	return s.about
+	return model.Batch{Devices: s.devices, About: s.said}, nil
 }
 
 // Close has nothing to release.

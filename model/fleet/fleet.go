@@ -184,9 +184,11 @@ func (f *Fleet) onBatch(at model.Instant, b *model.Batch) {
 		t.fail(at, b)
 		return
 	}
+	before := t.about
 	if t.take(at, b, f) {
 		f.mark(t, model.Event{At: at, Kind: "restart", Target: t.spec.Name})
 	}
+	f.markIncident(at, before, t.about)
 	f.devices.take(at, t, b)
 	t.keepReported(b.Reported)
 	f.onRequests(at, t, b)

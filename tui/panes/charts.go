@@ -388,8 +388,13 @@ func (k Look) axis(kind graphKind) func(float64) string {
 
 // eventLetter marks an event on the axis: a restart, or the stage that it began.
 func eventLetter(f *model.Frame, e model.Event) rune {
-	if e.Kind == "restart" {
+	switch e.Kind {
+	case "restart":
 		return 'R'
+	case "incident":
+		return '!'
+	case "recovery":
+		return '+'
 	}
 	i := slices.IndexFunc(f.Stages, func(s model.StageView) bool { return s.From.Mono == e.At.Mono })
 	if i < 0 {
