@@ -105,7 +105,7 @@ func (a *app) demoCommand() *cobra.Command {
 		Use:     "demo [SCENARIO]",
 		Short:   "The built-in simulated service on the same screen",
 		Long:    "The screen over a simulated service. " + demoTimes(),
-		Example: "  slotop demo\n  slotop demo S1\n  slotop demo 'S1?at=30s&for=2m&seed=7'\n  slotop demo --list",
+		Example: "  slotop demo\n  slotop demo S1\n  slotop demo 'S1?at=30s&for=2m&seed=7&with=gap'\n  slotop demo --list",
 		RunE: a.action(cobra.MaximumNArgs(1), func(ctx context.Context, args []string) error {
 			if a.flags.list {
 				return a.listScenarios()
@@ -121,13 +121,17 @@ func (a *app) demoCommand() *cobra.Command {
 	a.promiseFlag(c)
 	a.sendFlag(c)
 	a.screenFlags(c)
-	c.Flags().BoolVar(&a.flags.list, "list", false, "name the incidents")
+	c.Flags().BoolVar(&a.flags.list, "list", false, "name the incidents, and what may go with them")
 	return c
 }
 
 func (a *app) listScenarios() error {
 	for _, s := range sim.Scenarios {
 		fmt.Fprintf(a.out, "%-4s %-16s %s\n", s.ID, s.Name, s.Sentence)
+	}
+	fmt.Fprintf(a.out, "\nWhat may go with any of them, as in demo:S1?with=gap,retries:\n")
+	for _, v := range sim.Variants {
+		fmt.Fprintf(a.out, "%-8s %s\n", v.ID, v.Sentence)
 	}
 	fmt.Fprintf(a.out, "\n%s\n", demoTimes())
 	return nil
