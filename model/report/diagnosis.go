@@ -35,11 +35,14 @@ func (p *page) diagnosis(f *model.Frame) {
 
 // pool is one diagnosis and its findings.
 func (p *page) pool(f *model.Frame, d *model.DiagnosisView, told []bool) {
-	verdict := d.Verdict()
+	text := d.Verdict()
 	if d.State == model.Diagnosed {
-		verdict = d.Sentence
+		text = d.Sentence
 	}
-	p.sentence("DIAGNOSIS  ", p.safe(strings.TrimPrefix(d.Pool+": "+verdict, ": "))+"; "+p.compared(d))
+	if len(f.Diagnoses) > 1 && d.Pool != "" {
+		text = d.Pool + ": " + text
+	}
+	p.sentence("DIAGNOSIS  ", p.safe(text)+"; "+p.compared(d))
 	if d.State == model.Diagnosed && d.Why != "" {
 		p.sentence("  limits  ", p.safe(string(d.Why)))
 	}

@@ -79,9 +79,7 @@ func listed(f *model.Frame) []*model.FindingView {
 		}
 	}
 	for i := range f.Diagnoses {
-		if f.Diagnoses[i].State == model.Diagnosed {
-			add(func(d *model.FindingView) bool { return d.Of(&f.Diagnoses[i]) })
-		}
+		add(func(d *model.FindingView) bool { return d.Of(&f.Diagnoses[i]) })
 	}
 	add(func(*model.FindingView) bool { return true })
 	return out
@@ -95,29 +93,28 @@ func diagnosed(f *model.Frame) bool { return len(f.Diagnoses)+len(f.Findings) > 
 func (s *sheet) diagnoses(f *model.Frame) (at int) {
 	list, under := listed(f), FindingUnder(f, s.look.View)
 	left := list
+	var others []*model.DiagnosisView
 	for i := range f.Diagnoses {
 		d := &f.Diagnoses[i]
-		if d.State != model.Diagnosed {
-			continue
-		}
 		n := slices.IndexFunc(left, func(v *model.FindingView) bool { return !v.Of(d) })
 		if n < 0 {
 			n = len(left)
 		}
-		if n == 0 && len(list) == maxFindings {
-			break // no room for more
+		if n == 0 {
+			others = append(others, d)
+			continue
 		}
 		s.heading(f, d)
-		at = max(at, s.findings(f, left[:n], under))
+		at = max(at, s.findings(left[:n], under))
 		s.concluded(d)
 		left = left[n:]
 	}
 	if len(left) > 0 {
 		s.rule("FINDINGS")
-		at = max(at, s.findings(f, left, under))
+		at = max(at, s.findings(left, under))
 	}
 	s.more(len(f.Findings) - len(list))
-	s.undiagnosed(f)
+	s.undiagnosed(f, others)
 	return at
 }
 
@@ -145,7 +142,7 @@ func compared(window float64, baseline model.Reading, to model.Instant, look Loo
 
 // findings is a row each: what kind of statement it is, its rule and title, whom it
 // names, how sure it is and since when; below it the cause, and what to try.
-func (s *sheet) findings(f *model.Frame, list []*model.FindingView, under *model.FindingView) (at int) {
+func (s *sheet) findings(list []*model.FindingView, under *model.FindingView) (at int) {
 	longest := 0
 	for _, d := range list {
 		longest = max(longest, cells(unit.Escape(aboutWhom(d), s.look.ASCII)))
@@ -159,7 +156,11 @@ func (s *sheet) findings(f *model.Frame, list []*model.FindingView, under *model
 		k := layerLooks[d.Layer]
 		l.pad(1).put(k.role, s.look.pick(k.mark, k.ascii)).pad(indent)
 		s.out = append(s.out, t.fill(l, d, s.look))
-		s.text(indent, themes.Text, d.Because())
+		text := string(d.Binding)
+		if d.Cause != "" {
+			text = d.Because()
+		}
+		s.text(indent, themes.Text, text)
 		if d.Layer == model.LayerCause && len(d.Try) > 0 {
 			s.text(indent, themes.Muted, "try "+tryText(d))
 		}
@@ -224,44 +225,44 @@ func findingColumns(longest, w int) []column[*model.FindingView] {
 // concluded is what a diagnosis says beside its findings: what limits it, and how
 // each factor moved.
 func (s *sheet) concluded(d *model.DiagnosisView) {
-	if d.Why != "" {
+	switch {
+	case d.State == model.CannotTell:
+		s.text(indent, themes.Warn, "now "+d.Verdict()+": this stands from before")
+	case d.Why != "":
 		s.text(indent, themes.Muted, string(d.Why))
 	}
 	s.factors(d.Factors)
 }
 
-// undiagnosed is the pools without a finding, by what came of the search.
-func (s *sheet) undiagnosed(f *model.Frame) {
-	type answer struct{ label, why string }
-	var order []answer
-	pools := map[answer][]*model.DiagnosisView{}
-	for i := range f.Diagnoses {
-		d := &f.Diagnoses[i]
-		if d.State == model.Diagnosed {
-			continue
-		}
-		a := answer{"", d.Verdict()}
-		if _, ok := pools[a]; !ok {
-			order = append(order, a)
-		}
-		pools[a] = append(pools[a], d)
+// undiagnosed is the pools without a finding: a line for all of which the same is so.
+func (s *sheet) undiagnosed(f *model.Frame, list []*model.DiagnosisView) {
+	if len(list) == 0 {
+		return
 	}
-	for _, a := range order[:min(len(order), maxListed)] {
-		list := pools[a]
-		if len(f.Diagnoses) == 1 {
-			s.heading(f, list[0])
-			s.text(indent, themes.Text, a.why)
-			s.factors(list[0].Factors)
-			continue
+	if len(f.Diagnoses) == 1 {
+		s.heading(f, list[0])
+		s.text(indent, themes.Text, list[0].Verdict())
+		s.factors(list[0].Factors)
+		return
+	}
+	if len(s.out) == 0 {
+		s.rule("DIAGNOSIS")
+	}
+	var order []string
+	pools := map[string][]string{}
+	for _, d := range list {
+		v := d.Verdict()
+		if len(pools[v]) == 0 {
+			order = append(order, v)
 		}
-		if len(s.out) == 0 {
-			s.rule("DIAGNOSIS")
-		}
-		who := s.look.foreign(list[0].Pool, 24)
-		if n := len(list) - 1; n > 0 {
+		pools[v] = append(pools[v], d.Pool)
+	}
+	for _, v := range order[:min(len(order), maxListed)] {
+		who := s.look.foreign(pools[v][0], 24)
+		if n := len(pools[v]) - 1; n > 0 {
 			who += " and " + unit.Integer(float64(n)) + " more"
 		}
-		s.text(indent, themes.Muted, who+": "+a.why)
+		s.text(indent, themes.Muted, who+": "+v)
 	}
 	s.more(len(order) - maxListed)
 }

@@ -101,7 +101,7 @@ func headlines(f *model.Frame, w int, look Look) []string {
 		return out[:min(len(out), maxHeadlines(f, w))]
 	}
 	rows, more := first(f, look), append(targetTrouble(f, look), restarts(f, look)...)
-	seen := attention(f)
+	seen := attention(f, w)
 	if len(more)+len(seen) > 0 && len(f.Workflows) > 0 && of(&f.Workflows[0]) >= met {
 		rows = rows[:1] // what is nearest to its end is less than news
 	}
@@ -114,7 +114,7 @@ func headlines(f *model.Frame, w int, look Look) []string {
 
 // attention is a cause that stands while no objective is missed, in a quiet line: of
 // the worst workflow, and where all is well any.
-func attention(f *model.Frame) []labelled {
+func attention(f *model.Frame, w int) []labelled {
 	if len(f.Workflows) == 0 {
 		return nil
 	}
@@ -122,9 +122,9 @@ func attention(f *model.Frame) []labelled {
 	l := f.LeadOf(worst.Name)
 	switch {
 	case l.Finding != nil:
-		return []labelled{noticed(l.Finding)}
+		return []labelled{noticed(l.Finding, w)}
 	case of(worst) >= met && len(f.Findings) > 0:
-		return []labelled{noticed(&f.Findings[0])}
+		return []labelled{noticed(&f.Findings[0], w)}
 	default:
 		return nil
 	}

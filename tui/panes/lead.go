@@ -30,30 +30,23 @@ func reasons(f *model.Frame, w *model.WorkflowView, width int, look Look) []labe
 	case l.Finding == nil:
 		return []labelled{{label: "cause", brief: "why", role: themes.Text, text: l.Pool.Verdict()}}
 	}
-	try := labelled{label: "try", brief: "try", role: themes.Strong, text: tryText(l.Finding)}
 	out := []labelled{{label: "because", brief: "why", role: themes.Strong, text: l.Finding.Because()}}
-	if not := strings.Join(l.Finding.Not, "; "); not != "" && width >= narrow {
-		out = append(out, labelled{label: "not", role: themes.Text, text: not})
-	}
-	out = append(out, try)
-	sure := sureness(l.Finding)
-	at := len(out) - 1
-	for i := range out { // the last line unless only another has the room
-		if j := len(out) - 1 - i; out[j].room(width, look) >= cells(sure[1])+remarkGap {
-			at = j
-			break
-		}
-	}
-	out[at].remark = sure
-	if others := unit.Integer(float64(l.More)) + " more on 6"; l.More > 0 && at > 0 && out[0].room(width, look) >= cells(others)+remarkGap+2 {
+	if others := unit.Integer(float64(l.More)) + " more on 6"; l.More > 0 && out[0].room(width, look) >= cells(others)+remarkGap+2 {
 		out[0].remark = []string{"+ " + others}
 	}
-	return out
+	switch not := strings.Join(l.Finding.Not, "; "); {
+	case width < narrow:
+	case l.Pool != nil && l.Pool.State == model.CannotTell: // it stands from before
+		out = append(out, labelled{label: "now", role: themes.Text, text: l.Pool.Verdict()})
+	case not != "":
+		out = append(out, labelled{label: "not", role: themes.Text, text: not})
+	}
+	return append(out, labelled{label: "try", brief: "try", role: themes.Strong, text: tryText(l.Finding), remark: sureness(l.Finding, width)})
 }
 
 // noticed is a cause while nobody hurts, in one quiet line.
-func noticed(d *model.FindingView) labelled {
-	return labelled{label: "noticed", brief: "seen", role: themes.Muted, text: d.Because(), remark: sureness(d)}
+func noticed(d *model.FindingView, width int) labelled {
+	return labelled{label: "noticed", brief: "seen", role: themes.Muted, text: d.Because(), remark: sureness(d, width)}
 }
 
 // tryText is the next experiment, and one more.
@@ -69,13 +62,18 @@ func tryText(d *model.FindingView) string {
 }
 
 // sureness is how sure a finding is and on how many requests it rests, in fewer and
-// fewer words.
-func sureness(d *model.FindingView) []string {
-	short := string(d.Confidence)
-	if n, ok := d.N.Get(); ok {
-		short += ", n " + samples(n)
+// fewer words. Only a narrow screen has no room for the requests.
+func sureness(d *model.FindingView, width int) []string {
+	sure := string(d.Confidence)
+	n, ok := d.N.Get()
+	if !ok {
+		return []string{"confidence " + sure, sure}
 	}
-	return []string{"confidence " + short, short, string(d.Confidence)}
+	out := []string{"confidence " + sure + ", n " + samples(n), sure + ", n " + samples(n)}
+	if width < narrow {
+		out = append(out, sure)
+	}
+	return out
 }
 
 // remarkGap is the blank before a remark, leastText what a sentence keeps beside it.
@@ -113,6 +111,9 @@ func (r labelled) put(w int, look Look) string {
 		room -= cells(remark) + remarkGap
 	}
 	l.put(r.role, look.clipped(unit.Sentence(r.text, look.ASCII), room))
+	if w < wideScreen { // at the edge it stands still; on a wide screen that is too far away
+		l.pad(l.max - cells(remark) - remarkGap)
+	}
 	return l.pad(l.w+remarkGap).put(themes.Muted, remark).String()
 }
 

@@ -12,7 +12,7 @@ func Findings() []Named {
 	return []Named{
 		{"arrivals", Arrivals()}, {"throttled", Throttled()}, {"misses", Misses()}, {"bulk", Bulk()},
 		{"interference", Interference()}, {"untold", Untold()}, {"unexplained", Unexplained()}, {"provider", Provider()},
-		{"seen", Seen()}, {"manyfindings", ManyFindings()}, {"longnames", LongNames()}, {"hostilefindings", HostileFindings()},
+		{"seen", Seen()}, {"stood", Stood()}, {"manyfindings", ManyFindings()}, {"longnames", LongNames()}, {"hostilefindings", HostileFindings()},
 	}
 }
 
@@ -264,5 +264,13 @@ func HostileFindings() *model.Frame {
 		})
 	}
 	f.Workflows[0].Condition = model.IsMissed
+	return f
+}
+
+// Stood is a cause that was found before its engines fell silent.
+func Stood() *model.Frame {
+	f := Arrivals()
+	d := &f.Diagnoses[0]
+	d.State, d.Why, d.Sentence = model.CannotTell, "no engine of it answers", "cannot tell: no engine of it answers"
 	return f
 }
