@@ -186,10 +186,10 @@ func (s *scene) providerBinds() bound {
 	for i := range s.f.Flows {
 		w := &s.f.Flows[i]
 		if _, breached := s.breached(w); breached {
-			return bound{binds: model.BindsProvider, text: "the provider: only clients' measurements are known"}
+			return bound{binds: model.BindsProvider, text: "the provider, seen by clients only"}
 		}
 		if _, slowed := s.slowed(w); slowed {
-			return bound{binds: model.BindsProvider, text: "the provider: only clients' measurements are known"}
+			return bound{binds: model.BindsProvider, text: "the provider, seen by clients only"}
 		}
 	}
 	return bound{}

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"time"
 
 	"slotop/model"
 )
@@ -123,6 +124,7 @@ func (c *Case) stand(s *scene, told []telling, blind map[string]bool) map[string
 			continue
 		}
 		view := t.view
+		view.Since = s.f.At.Add(-Block * time.Duration(c.streaks[t.key]-1))
 		if old, known := c.standing[t.key]; known {
 			view.Since = old.view.Since
 		}

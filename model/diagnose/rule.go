@@ -107,7 +107,7 @@ func (s *scene) tell(r *rule, said saying) telling {
 		ID: r.id, Title: r.title, Layer: said.layer,
 		Pool: model.Text(s.f.Pool), Workflow: model.Text(said.flow), Target: model.Text(said.engine),
 		Symptom: model.Text(said.symptom), Cause: model.Text(said.cause), Binding: model.Text(s.bound.text),
-		Binds: s.bound.binds, Evidence: said.evidence, Not: append(said.not, s.ruledOut(said.factor)...),
+		Binds: s.bound.binds, Evidence: texts(said.evidence), Not: texts(said.not, s.ruledOut(said.factor)),
 		N: model.Of(said.n), WindowS: nowS, BaselineS: s.baselineS(), Since: s.f.At,
 	}
 	if v.Layer == "" {
@@ -126,14 +126,14 @@ func (s *scene) tell(r *rule, said saying) telling {
 			v.Cause = model.Text(said.factor.words())
 		}
 	}
-	if said.doubt != "" {
-		v.Against = append(v.Against, said.doubt)
-	}
-	v.Against = append(v.Against, r.against)
-	v.Try = append(said.try, r.try...)
+	v.Against = texts(listed(said.doubt), []string{r.against})
+	v.Try = texts(said.try, r.try)
 	v.Confidence = s.confidence(v.Layer, said)
 	return telling{key: r.id + "\x00" + said.flow + "\x00" + said.engine, view: v, order: said.weight}
 }
+
+// texts is lists of texts in one, which is not nil: an empty list is one in JSON.
+func texts(lists ...[]string) []string { return append([]string{}, slices.Concat(lists...)...) }
 
 // confidence: high for a cause with what binds and nothing against it, medium for a
 // cause alone, low for a pattern of symptoms and wherever nothing can be compared.

@@ -80,7 +80,7 @@ func longerAnswers(p *probe) []saying {
 	if up && !f.Mix && p.matters() && !p.hosted() {
 		said := saying{flow: string(f.Who), factor: f, weight: f.log, n: f.n, evidence: append(p.evidence(f), p.ending(string(f.Who))...)}
 		if p.cutMore() {
-			said.try = []string{"raise or lower the limit: more answers are cut than before"}
+			said.try = []string{"check the limit: more answers are cut than before"}
 		}
 		return []saying{said}
 	}
@@ -267,7 +267,7 @@ func efficiencyRegression(p *probe) []saying {
 	if !p.grewBy(now/before, moreTokens) {
 		return nil
 	}
-	var out []saying
+	var worst *saying
 	for i := range p.f.Flows {
 		w := &p.f.Flows[i]
 		good0, n0 := share(w.Before, Good, Judged)
@@ -275,16 +275,30 @@ func efficiencyRegression(p *probe) []saying {
 		if !w.interactive() || !(n0 >= leastCompared && n1 >= leastCompared) || !p.over(good0-good1, lostPoints) || !p.hurting(w) {
 			continue
 		}
-		out = append(out, saying{
+		lost := "goodput of " + w.Name + " " + unit.Percent(good0) + " → " + unit.Percent(good1)
+		if worst != nil && worst.weight >= good0-good1 {
+			worst.evidence = append(worst.evidence, lost)
+			continue
+		}
+		said := saying{
 			flow: w.Name, n: n1, weight: good0 - good1,
-			cause: "throughput " + unit.Times(now/before) + " at the cost of " + w.Name,
-			evidence: []string{
-				"output " + unit.Count(before) + " → " + unit.Count(now) + " tokens/s",
-				"goodput of " + w.Name + " " + unit.Percent(good0) + " → " + unit.Percent(good1),
-			},
-		})
+			cause:    "throughput " + unit.Times(now/before) + " at the cost of " + w.Name,
+			evidence: []string{"output " + unit.Count(before) + " → " + unit.Count(now) + " tokens/s", lost},
+		}
+		if worst != nil {
+			said.evidence = append(said.evidence, worst.evidence[1:]...)
+		}
+		worst = &said
 	}
-	return out
+	return some(worst)
+}
+
+// some is what was said, if anything.
+func some(said *saying) []saying {
+	if said == nil {
+		return nil
+	}
+	return []saying{*said}
 }
 
 const (
@@ -372,6 +386,9 @@ func evenness(calls []Call) float64 {
 const readingPace = 0.050
 
 func fasterThanReading(p *probe) []saying {
+	if p.hosted() {
+		return nil // nobody here chooses its batches
+	}
 	for i := range p.hurts {
 		h := &p.hurts[i]
 		w := h.flow

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"math"
+	"strings"
 
 	"slotop/model"
 	"slotop/model/unit"
@@ -63,20 +64,31 @@ func (f *Flow) lines() (before, now Line, ok bool) {
 	return before, now, a && b
 }
 
-// eachHosted asks of every workflow of a pool without engines.
+// eachHosted asks of every workflow of a pool without engines. It is one service: the
+// workflow with the most requests speaks for all that say the same.
 func (p *probe) eachHosted(of func(*Flow) (saying, bool)) []saying {
 	if !p.hosted() {
 		return nil
 	}
-	var out []saying
+	var most *saying
+	var names []string
 	for i := range p.f.Flows {
 		w := &p.f.Flows[i]
-		if said, says := of(w); says {
-			said.flow = w.Name
-			out = append(out, said)
+		said, says := of(w)
+		if !says {
+			continue
+		}
+		said.flow, said.n = w.Name, w.requests()
+		names = append(names, w.Name)
+		if most == nil || said.n > most.n {
+			most = &said
 		}
 	}
-	return out
+	if len(names) > 1 {
+		most.flow = ""
+		most.evidence = append(most.evidence, "of "+strings.Join(names, ", "))
+	}
+	return some(most)
 }
 
 // provider is a hosted service as a factor.
@@ -101,7 +113,7 @@ func providerQueues(p *probe) []saying {
 		}
 		f := provider(before.Intercept, now.Intercept, w.Name)
 		return saying{
-			factor: f, weight: math.Log(a), n: float64(now.N),
+			factor: f, weight: math.Log(a),
 			cause: "the provider adds " + unit.Duration(now.Intercept-before.Intercept) + " to every first token",
 			evidence: []string{
 				"TTFT of an empty prompt " + unit.Duration(before.Intercept) + " → " + unit.Duration(now.Intercept),
@@ -133,7 +145,7 @@ func providerPrefill(p *probe) []saying {
 			return saying{}, false
 		}
 		said := saying{
-			factor: provider(before.Slope, now.Slope, w.Name), weight: math.Log(b), n: float64(now.N),
+			factor: provider(before.Slope, now.Slope, w.Name), weight: math.Log(b),
 			cause:    "a prompt token costs " + unit.Times(b) + " of TTFT",
 			evidence: []string{"a prompt token " + microseconds(before.Slope) + " → " + microseconds(now.Slope)},
 		}
@@ -166,7 +178,7 @@ func providerLoaded(p *probe) []saying {
 			return saying{}, false
 		}
 		return saying{
-			factor: provider(m.before, m.now, w.Name), weight: math.Log(m.ratio), n: m.n,
+			factor: provider(m.before, m.now, w.Name), weight: math.Log(m.ratio),
 			cause: "the provider's tokens come " + unit.Times(m.ratio) + " slower",
 			evidence: []string{
 				"TPOT " + unit.Duration(m.before) + " → " + unit.Duration(m.now),
@@ -184,7 +196,7 @@ func ownTier(p *probe) []saying {
 			return saying{}, false
 		}
 		return saying{
-			factor: provider(m.before, m.now, w.Name), weight: math.Log(m.ratio), n: m.n,
+			factor: provider(m.before, m.now, w.Name), weight: math.Log(m.ratio),
 			cause: "tokens come slower with own concurrency",
 			evidence: []string{
 				"TPOT " + unit.Duration(m.before) + " → " + unit.Duration(m.now),
@@ -207,7 +219,7 @@ func quota(p *probe) []saying {
 		}
 		f := provider(before, now, w.Name)
 		return saying{
-			factor: f, weight: -math.Log(1 - min(now, 0.99)), n: n,
+			factor: f, weight: -math.Log(1 - min(now, 0.99)),
 			symptom:  w.Name + ": " + unit.Percent(now) + " of requests are refused",
 			cause:    "the provider refuses " + unit.Percent(now) + " for their rate",
 			evidence: []string{"refused " + unit.Percent(before) + " → " + unit.Percent(now) + " of " + unit.Integer(n)},

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"slotop/model"
 	"slotop/model/unit"
@@ -251,7 +252,7 @@ func (p *probe) machine(of []*Engine, cause string, more func(*Engine) []string)
 	}
 	r := value(e.Step.Residual)
 	f.Ratio, f.Now, f.Work, f.log, f.Moved = model.Of(r), model.Of(r), model.Of(r-1), math.Log(r), true
-	said := saying{factor: &f, weight: f.log, cause: cause + ": " + f.words()}
+	said := saying{factor: &f, weight: f.log, cause: cause + ": steps " + times(r) + " as long" + f.on()}
 	if len(of) == 1 {
 		said.engine = p.among(e)
 	}
@@ -313,16 +314,15 @@ func (e *Engine) gpuWords() []string {
 	for i := range e.GPUs {
 		g := &e.GPUs[i]
 		if held := value(g.Throttled.Now); held >= throttledTime {
-			text := g.Name + " slowed " + unit.Percent(held) + " of the time"
-			for j, reason := range g.Reasons {
-				text += map[bool]string{true: ": ", false: ", "}[j == 0] + reason
+			text := g.named(e) + "slowed " + unit.Percent(held) + " of the time"
+			if len(g.Reasons) > 0 {
+				text += ": " + strings.Join(g.Reasons, ", ")
 			}
 			out = append(out, text)
 		}
 		if b, n := value(g.Clock.Before), value(g.Clock.Now); b > 0 && n > 0 {
-			out = append(out, g.Name+" SM clock "+unit.Hertz(b)+" → "+unit.Hertz(n))
+			out = append(out, g.named(e)+"SM clock "+unit.Hertz(b)+" → "+unit.Hertz(n))
 		}
-		break
 	}
 	if before, now := e.activity(); before > 0 {
 		out = append(out, "GPU activity "+unit.Percent(before)+" → "+unit.Percent(now))
@@ -331,6 +331,14 @@ func (e *Engine) gpuWords() []string {
 		out = append(out, "power "+unit.Watts(before)+" → "+unit.Watts(now))
 	}
 	return out
+}
+
+// named is the GPU's name where the engine has several.
+func (g *GPU) named(e *Engine) string {
+	if len(e.GPUs) > 1 {
+		return g.Name + " "
+	}
+	return ""
 }
 
 const (

@@ -25,9 +25,12 @@ func (f *factor) words() string {
 	case model.FactorOutput:
 		return "answers " + ratio + f.by()
 	default:
-		return "steps take " + unit.Number(value(f.Ratio)) + "× what their load explains" + f.on()
+		return "steps " + times(value(f.Ratio)) + " of what the load explains" + f.on()
 	}
 }
+
+// times is a ratio before what it is of: 1.07×.
+func times(ratio float64) string { return strings.TrimPrefix(unit.Times(ratio), "×") + "×" }
 
 // nearlyAll is the part of a change from which it is all of one workflow.
 const nearlyAll = 0.9
@@ -66,7 +69,7 @@ func (f *factor) figures() string {
 	case model.FactorOutput:
 		return "mean answer " + unit.Count(before) + " → " + unit.Count(now) + " tokens" + f.work()
 	default:
-		return "steps take " + unit.Number(now) + "× what their load explains"
+		return "steps take " + times(now) + " of what their load explains"
 	}
 }
 
@@ -134,7 +137,7 @@ const flatFor = 0.1
 func (s *scene) ruledOut(cause *factor) []string {
 	var out []string
 	if f := s.factor(model.FactorResidual); f != cause && !f.Moved && f.Now.Value < explains && f.Now.OK() && !s.hosted() {
-		out = append(out, "the GPU: a step takes "+unit.Number(f.Now.Value)+"× of what the load explains")
+		out = append(out, "the GPU: a step takes "+times(f.Now.Value)+" of what the load explains")
 	}
 	if f := s.factor(model.FactorArrivals); f != cause && math.Abs(f.own) < flatFor {
 		out = append(out, "traffic: "+f.figures())
@@ -225,8 +228,8 @@ func (s *scene) nothing() string {
 			out = append(out, f.words())
 		}
 	}
-	if r, known := s.factor(model.FactorResidual).Now.Get(); known {
-		out = append(out, "steps "+unit.Number(r)+"× of what the load explains")
+	if f := s.factor(model.FactorResidual); f.Now.OK() {
+		out = append(out, f.words())
 	}
 	if len(out) == 0 {
 		return "nothing moved"
@@ -252,7 +255,7 @@ func (s *scene) limits() model.Text {
 		why = model.Text(fmt.Sprintf("no baseline yet: %d of %d quiet blocks of %s", s.quiet(), LeastBaseline, unit.Period(Block.Seconds())))
 	}
 	if s.f.Silent > 0 {
-		why = also(why, fmt.Sprintf("%d of %d engines are silent", s.f.Silent, s.f.Silent+len(s.f.Engines)))
+		why = also(why, fmt.Sprintf("%d of %s not answering", s.f.Silent, plural(s.f.Silent+len(s.f.Engines), "engine is", "engines are")))
 	}
 	for i := range s.f.Engines {
 		e := &s.f.Engines[i]
