@@ -11,7 +11,8 @@
 // What changed and why is asked once for each block of ten seconds (blocks, facts, steps,
 // diagnosis).
 // GPUs are merged from all that tell of them, joined with the engines that run on
-// them, and watched by rules of their own (devices, devices_*).
+// them, and watched by rules of their own (devices, devices_*); how much of them each
+// engine uses is measured, estimated or unknown (utilization, utilization_*).
 package fleet
 
 import (
@@ -293,6 +294,7 @@ func (f *Fleet) frame(at model.Instant) *model.Frame {
 	fr.Goodput = f.total(fr.Workflows)
 	fr.Stages = f.stages.see(f)
 	f.seeDevices(fr)
+	f.seeUtilization(fr)
 	f.judge(fr)
 	f.diagnose(fr)
 	return fr

@@ -87,6 +87,8 @@ type target struct {
 	dirty   bool // something came in since the last measure
 	stale   bool // the last measure was made of stale data
 	view    model.TargetView
+
+	use *utilizer // of its accelerators; nil for what is no engine
 }
 
 func newTarget(spec model.Target, reach time.Duration) *target {

@@ -1,0 +1,208 @@
+package fleet
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"slotop/model"
+	"slotop/model/steptime"
+)
+
+// This file says how much of its accelerators each engine uses: by hardware
+// counters, by the engine's own estimate, and by what its model's shape and its
+// rates come to. An estimate is called one, and what is not known stays unknown.
+
+const (
+	// trailStep and trailPoints make the past of an operating point: ten minutes.
+	trailStep   = 10 * time.Second
+	trailPoints = 60
+)
+
+// utilizer is what is remembered of one engine's utilization.
+type utilizer struct {
+	of    made
+	view  model.UtilizationView
+	trail []model.PointView // frames hold parts of it: what is in it is never written again
+	last  int64             // when the last point was added, in steps
+	model served
+}
+
+// made is what a view was made of: while it is the same, so is the view.
+type made struct {
+	polls int
+	fresh bool
+	span  time.Duration
+	gpus  int
+	heard time.Duration // when one of its GPUs was last told of
+	step  time.Duration
+	fit   *steptime.Fit
+}
+
+// seeUtilization puts on the frame how much of its accelerators each engine uses
+// that is read directly.
+func (f *Fleet) seeUtilization(fr *model.Frame) {
+	on := f.runningOn()
+	fr.Utilization = []model.UtilizationView{}
+	for _, t := range f.targets {
+		if t.kind() == model.EngineTarget {
+			fr.Utilization = append(fr.Utilization, t.utilized(f, fr.At, on[t]))
+		}
+	}
+}
+
+// runningOn are the devices that each engine runs on.
+func (f *Fleet) runningOn() map[*target][]*device {
+	if len(f.devices.list) == 0 {
+		return nil
+	}
+	on := map[*target][]*device{}
+	for _, d := range f.devices.list {
+		for _, j := range d.joints {
+			on[j.engine] = append(on[j.engine], d)
+		}
+	}
+	for t, list := range on {
+		on[t] = undivided(list)
+	}
+	return on
+}
+
+// undivided leaves out a GPU of which slices are listed as well: they are the
+// devices that the engine has.
+func undivided(list []*device) []*device {
+	if !slices.ContainsFunc(list, func(d *device) bool { return d.parent != nil }) {
+		return list
+	}
+	whole := func(d *device) bool {
+		return slices.ContainsFunc(list, func(o *device) bool { return o.parent == d })
+	}
+	return slices.DeleteFunc(slices.Clone(list), whole)
+}
+
+// utilized is the target's view, made anew only where something moved.
+func (t *target) utilized(f *Fleet, at model.Instant, on []*device) model.UtilizationView {
+	if t.use == nil {
+		t.use = &utilizer{last: int64(at.Mono / trailStep)}
+	}
+	u := t.use
+	if now := t.madeOf(f.span, on); now != u.of || u.view.Target == "" {
+		u.of, u.view = now, u.see(t, f, on)
+	}
+	u.walk(at)
+	v := u.view
+	v.Trail = u.recent()
+	return v
+}
+
+func (t *target) madeOf(span time.Duration, on []*device) made {
+	fit, _ := t.stepFit()
+	m := made{
+		polls: t.good, fresh: t.fresh(), span: span, gpus: len(on), step: t.stepNow().At.Mono, fit: fit,
+	}
+	for _, d := range on {
+		m.heard = max(m.heard, d.heard().Mono)
+		if d.view.Stale {
+			m.gpus = -m.gpus
+		}
+	}
+	return m
+}
+
+// walk adds the points that are due. What is skipped is a gap.
+func (u *utilizer) walk(at model.Instant) {
+	i := int64(at.Mono / trailStep)
+	due := min(i-u.last, trailPoints)
+	u.last = max(u.last, i)
+	for ; due > 0; due-- {
+		p := model.PointView{}
+		if due == 1 && u.view.Point != nil {
+			p = *u.view.Point
+		}
+		if len(u.trail) == 0 && !p.FLOPs.OK() {
+			continue // a trail begins with what is known
+		}
+		u.append(p)
+	}
+}
+
+// append adds a point. Once the memory is used up the recent points move to another.
+func (u *utilizer) append(p model.PointView) {
+	if len(u.trail) == cap(u.trail) {
+		moved := make([]model.PointView, 0, 3*trailPoints)
+		u.trail = append(moved, u.recent()...)
+	}
+	u.trail = append(u.trail, p)
+}
+
+func (u *utilizer) recent() []model.PointView {
+	from := max(0, len(u.trail)-trailPoints)
+	return u.trail[from:len(u.trail):len(u.trail)]
+}
+
+// see makes the view.
+func (u *utilizer) see(t *target, f *Fleet, on []*device) model.UtilizationView {
+	e := &engineUse{t: t, on: on, served: u.model.lookUp(t, f.policy.Models)}
+	e.identify(f.policy.Hardware)
+	e.measure()
+	v := model.UtilizationView{
+		Target: t.spec.Name, Models: e.served.names,
+		GPUs: model.Of(e.gpus), Busy: busyOf(on),
+		Measures: []model.MeasureView{}, Missing: []string{},
+	}
+	e.seeMachine(&v)
+	e.seeMeasures(&v)
+	v.Step = t.splitStep()
+	e.judge(&v)
+	v.Missing = append(v.Missing, e.missing...)
+	return v
+}
+
+// seeMachine says what the figures rest on.
+func (e *engineUse) seeMachine(v *model.UtilizationView) {
+	if s := e.served.shape; s != nil {
+		v.Shape, v.ShapeFrom = model.Text(s.Model), model.Text(s.From)
+	}
+	v.Device, v.DeviceFrom = model.Text(e.product), model.Text(e.from)
+	v.Confidence = model.Text(e.confidence)
+	v.PeakFLOPs, v.PeakBytes = model.Of(e.roof.FLOPs), model.Of(e.roof.Bytes)
+	if v.PeakFLOPs.OK() {
+		v.Precision = model.Text(e.precision)
+	}
+	v.Ridge = model.Of(e.roof.Ridge())
+}
+
+// busyOf is the mean share of time in which kernels ran on the devices.
+func busyOf(on []*device) model.Reading {
+	n, total := 0.0, 0.0
+	for _, d := range on {
+		if r := d.view.Values[model.Busy]; r.OK() && !d.view.NotCredible {
+			n, total = n+1, total+r.Value
+		}
+	}
+	return model.Of(total / n)
+}
+
+// splitStep is the mean step of now and what it is made of, nil while no step was
+// ever seen.
+func (t *target) splitStep() *model.StepView {
+	fit, why := t.stepFit()
+	now := t.stepNow()
+	if !t.fresh() {
+		return nil
+	}
+	v := &model.StepView{Why: model.Text(why), Seconds: model.Of(now.Step), Gap: now.Steps == 0 && now.Step > 0}
+	if fit == nil {
+		if !v.Seconds.OK() && why == "" {
+			return nil
+		}
+		return v
+	}
+	s := fit.Explain(now)
+	v.Samples, v.Gap = fit.Samples, fit.ByGap
+	if total := s.Total(); now.Step > 0 && !math.IsNaN(total) {
+		v.Fixed, v.KV, v.Prefill, v.Sequences = model.Of(s.Fixed), model.Of(s.KV), model.Of(s.Prefill), model.Of(s.Sequences)
+		v.Unexplained, v.Residual = model.Of(now.Step-total), model.Of(now.Step/total)
+	}
+	return v
+}

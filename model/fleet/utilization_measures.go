@@ -1,0 +1,307 @@
+package fleet
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"slotop/model"
+	"slotop/model/roofline"
+	"slotop/model/unit"
+)
+
+// measure is compute and bandwidth by one basis. NaN is not known.
+type measure struct {
+	basis              model.UtilizationBasis
+	compute, bandwidth float64
+	each               roofline.Work // of one GPU in a second
+	total              roofline.Work // of all of them
+	note               []string
+}
+
+// counted reports whether it is read off hardware counters.
+func (m *measure) counted() bool {
+	return m.basis != model.ByEngine && m.basis != model.ByShape
+}
+
+var unknownWork = roofline.Work{FLOPs: math.NaN(), Bytes: math.NaN()}
+
+// measure takes every measure there is, the most trusted first.
+func (e *engineUse) measure() {
+	for _, b := range []model.UtilizationBasis{model.ByGPM, model.ByDCGM, model.ByExporter} {
+		e.byCounters(b)
+	}
+	e.hint()
+	if !e.t.fresh() || e.t.elapsed <= 0 {
+		return
+	}
+	e.byEngine()
+	e.byShape()
+}
+
+// counterBasis is whose counters a target passes on.
+func counterBasis(t *target) model.UtilizationBasis {
+	switch engine := t.view.Engine; {
+	case engine == "dcgm-exporter":
+		return model.ByDCGM
+	case engine == "nvml" || t.spec.Simulated:
+		return model.ByGPM
+	default:
+		return model.ByExporter
+	}
+}
+
+// byCounters is the mean of what hardware counters say of its GPUs.
+func (e *engineUse) byCounters(basis model.UtilizationBasis) {
+	tensor, n := e.counter(basis, model.TensorActive)
+	dram, k := e.counter(basis, model.DRAMActive)
+	if n == 0 && k == 0 {
+		return
+	}
+	m := measure{basis: basis, compute: tensor, bandwidth: dram, total: unknownWork}
+	m.note = append(m.note, "tensor active and DRAM active of the chip: near MFU and MBU, and not the same")
+	if least := max(n, k); least < len(e.on) {
+		m.note = append(m.note, fmt.Sprintf("of %d of %s", least, gpus(float64(len(e.on)))))
+	}
+	if most := e.sharers(); most > 1 {
+		m.note = append(m.note, fmt.Sprintf("of GPUs that %d engines share", most))
+	}
+	m.each = roofline.Work{FLOPs: tensor * e.roof.FLOPs * e.clocked(), Bytes: dram * e.roof.Bytes}
+	e.measures = append(e.measures, m)
+}
+
+// sharers is how many engines run on the GPU that has most of them.
+func (e *engineUse) sharers() int {
+	most := 0
+	for _, d := range e.on {
+		most = max(most, len(d.joints))
+	}
+	return most
+}
+
+// counter is the mean of a metric over the GPUs of which a basis tells it, and how
+// many those are.
+func (e *engineUse) counter(basis model.UtilizationBasis, m model.DeviceMetric) (mean float64, n int) {
+	total := 0.0
+	for _, d := range e.on {
+		for _, tl := range d.tellings {
+			r := tl.said.Readings[m]
+			if tl.here() && d.state != model.DeviceLost && r.Status == model.Measured && tl.said.From[m] == model.FromCounters && counterBasis(tl.by) == basis {
+				total, n = total+r.Value, n+1
+				break
+			}
+		}
+	}
+	return total / float64(n), n
+}
+
+// clocked is the present clock over the one at which the peak holds, 1 where either
+// is not known.
+func (e *engineUse) clocked() float64 {
+	n, total := 0.0, 0.0
+	for _, d := range e.on {
+		if r := d.view.Values[model.SMClock]; r.OK() && r.Value > 0 {
+			n, total = n+1, total+r.Value
+		}
+	}
+	if share := total / n / e.boost; share > 0 {
+		return share
+	}
+	return 1
+}
+
+// byEngine is the engine's own estimate, which it counts for one GPU.
+func (e *engineUse) byEngine() {
+	ty := e.t.tallied()
+	share := 1 / e.estimators()
+	each := roofline.Work{
+		FLOPs: number(ty.rateOf(model.EstimatedFLOPs)) * share,
+		Bytes: (number(ty.rateOf(model.EstimatedRead)) + number(ty.rateOf(model.EstimatedWritten))) * share,
+	}
+	if math.IsNaN(each.FLOPs) && math.IsNaN(each.Bytes) {
+		return
+	}
+	m := e.estimate(model.ByEngine, each)
+	m.note = []string{"the engine's own estimate from its model's shape, attention not halved for causality"}
+	if e.served.shape != nil && e.served.shape.Experts > 0 {
+		m.note = append(m.note, "with as many experts read as tokens could touch")
+	}
+	m.total = roofline.Work{FLOPs: each.FLOPs * e.gpus, Bytes: each.Bytes * e.gpus}
+	e.measures = append(e.measures, m)
+}
+
+// estimators is how many data-parallel engines of the page estimate: each counts for
+// one GPU of its own.
+func (e *engineUse) estimators() float64 {
+	var ids []string
+	for _, sl := range e.t.cols.slots {
+		if sl.key.signal == model.EstimatedFLOPs && sl.seen == e.t.good && !slices.Contains(ids, sl.engine) {
+			ids = append(ids, sl.engine)
+		}
+	}
+	return math.Max(1, float64(len(ids)))
+}
+
+func (e *engineUse) estimate(basis model.UtilizationBasis, each roofline.Work) measure {
+	return measure{basis: basis, each: each, compute: e.roof.MFU(each), bandwidth: e.roof.MBU(each)}
+}
+
+// byShape is what the model's shape and the engine's tempo come to.
+func (e *engineUse) byShape() {
+	s := e.served.shape
+	if s == nil {
+		e.lacks("shape: %s", e.served.why)
+		return
+	}
+	e.tempo = e.t.tempoOf(e.engines)
+	of := e.gpus / e.engines
+	if math.IsNaN(of) {
+		of = 1
+	}
+	e.effort = e.tempo.work(s, of)
+	if math.IsNaN(e.effort.all.FLOPs) && math.IsNaN(e.effort.all.Bytes) {
+		e.lacks("formula: the page does not tell the tokens or the steps that it needs")
+		return
+	}
+	m := e.estimate(model.ByShape, roofline.Work{FLOPs: e.effort.all.FLOPs / e.gpus, Bytes: e.effort.all.Bytes / e.gpus})
+	m.total = e.effort.all
+	m.note = append([]string{"from the model's shape and the token rates"}, e.tempo.notes...)
+	if s.From == roofline.FromTable {
+		m.note = append(m.note, "KV cache taken as 16 bit")
+	}
+	if math.IsNaN(s.ExpertParams) {
+		m.note = append(m.note, "no bytes, as its experts are of unknown size")
+	}
+	e.measures = append(e.measures, m)
+}
+
+// hint says what would measure where nothing does.
+func (e *engineUse) hint() {
+	if len(e.measures) > 0 {
+		return
+	}
+	for _, d := range e.on {
+		for _, m := range []model.DeviceMetric{model.TensorActive, model.DRAMActive} {
+			if d.view.Values[m].Status == model.NotPermitted {
+				e.lacks("counters: %s locks them; run with admin rights, or load its driver with NVreg_RestrictProfilingToAdminUsers=0", d.name())
+				return
+			}
+		}
+	}
+	ways := "GPM (nvml: on Hopper and later) or dcgm-exporter with its profiling fields"
+	if e.t.about != nil && slices.Contains(e.t.about.Missing, model.EstimatedFLOPs) {
+		ways += " would measure; --enable-mfu-metrics would make the engine estimate"
+	} else {
+		ways += " would measure"
+	}
+	e.lacks("counters: none of tensor and DRAM activity; %s", ways)
+}
+
+// seeMeasures shows the measures, and of each figure the best.
+func (e *engineUse) seeMeasures(v *model.UtilizationView) {
+	for i := range e.measures {
+		m := &e.measures[i]
+		v.Measures = append(v.Measures, model.MeasureView{
+			Basis: m.basis, Compute: model.Of(m.compute), Bandwidth: model.Of(m.bandwidth),
+			FLOPs: model.Of(m.total.FLOPs), Bytes: model.Of(m.total.Bytes), Note: model.Text(strings.Join(m.note, "; ")),
+		})
+		shown := v.Measures[i]
+		if !v.MFU.OK() && shown.Compute.OK() {
+			v.MFU = shown.Compute
+			v.Basis = m.basis
+		}
+		if !v.MBU.OK() && shown.Bandwidth.OK() {
+			v.MBU = shown.Bandwidth
+		}
+		if v.Point == nil {
+			v.Point = pointOf(m.each)
+		}
+	}
+	if v.Basis == "" && len(e.measures) > 0 {
+		v.Basis = e.measures[0].basis
+	}
+	if v.Point != nil {
+		v.Intensity = v.Point.Intensity
+	}
+	if e.effort != nil {
+		v.Prefill, v.Decode = pointOf(e.perGPU(e.effort.prefill)), pointOf(e.perGPU(e.effort.decode))
+	}
+	v.Gap = model.Text(e.gap())
+}
+
+func (e *engineUse) perGPU(w roofline.Work) roofline.Work {
+	return roofline.Work{FLOPs: w.FLOPs / e.gpus, Bytes: w.Bytes / e.gpus}
+}
+
+// pointOf is the point of a second's work, nil where there is none: what does
+// nothing stands nowhere.
+func pointOf(w roofline.Work) *model.PointView {
+	p := model.PointView{FLOPs: model.Of(w.FLOPs), Intensity: model.Of(w.Intensity())}
+	if !p.FLOPs.OK() || !p.Intensity.OK() || p.FLOPs.Value <= 0 {
+		return nil
+	}
+	return &p
+}
+
+// unlike is how far apart two measures must be for their gap to need a word.
+const unlike = 0.1
+
+// gap says what it means that the two most trusted measures differ.
+func (e *engineUse) gap() string {
+	if len(e.measures) < 2 {
+		return ""
+	}
+	a, b := &e.measures[0], &e.measures[1]
+	switch {
+	case a.counted() && b.counted():
+		return "two readers of the same counters, over intervals of their own"
+	case a.counted():
+		return e.gapToEstimate(a, b)
+	default:
+		return gapOfEstimates(a, b)
+	}
+}
+
+// gapToEstimate holds counters against an estimate. The tensor pipe issues in as
+// many cycles as its peak's clock is above the present one.
+func (e *engineUse) gapToEstimate(a, b *measure) string {
+	var said []string
+	if a.compute >= 0 && b.compute >= 0 {
+		expected := b.compute / e.clocked()
+		text := fmt.Sprintf("tensor active %s against MFU %s", unit.Percent(a.compute), unit.Percent(b.compute))
+		if e.clocked() != 1 {
+			text += fmt.Sprintf(" (%s expected at the present clock)", unit.Percent(expected))
+		}
+		switch {
+		case a.compute > expected*(1+unlike):
+			text += ": the pipe also issues for padding and for what the estimate does not count"
+		case a.compute < expected*(1-unlike):
+			text += ": the estimate is more than the chip issued, so a shape, a precision or a number of GPUs may be wrong"
+		}
+		said = append(said, text)
+	}
+	if a.bandwidth >= 0 && b.bandwidth >= 0 {
+		text := fmt.Sprintf("DRAM active %s against MBU %s", unit.Percent(a.bandwidth), unit.Percent(b.bandwidth))
+		switch {
+		case a.bandwidth > b.bandwidth*(1+unlike):
+			text += ": activations, logits and repeated reads move bytes too"
+		case a.bandwidth < b.bandwidth*(1-unlike):
+			text += ": the estimate is more than the memory moved, so a shape, a format or a number of GPUs may be wrong"
+		}
+		said = append(said, text)
+	}
+	return strings.Join(said, "; ")
+}
+
+// gapOfEstimates holds the engine's estimate against ours, by what both give.
+func gapOfEstimates(a, b *measure) string {
+	var said []string
+	if r := a.each.FLOPs / b.each.FLOPs; r > 0 && !math.IsInf(r, 0) {
+		said = append(said, fmt.Sprintf("the engine counts %s of the formula's FLOPs, as it does not halve attention for causality", unit.Percent(r)))
+	}
+	if r := a.each.Bytes / b.each.Bytes; r > 0 && !math.IsInf(r, 0) {
+		said = append(said, fmt.Sprintf("%s of its bytes", unit.Percent(r)))
+	}
+	return strings.Join(said, " and ")
+}
