@@ -35,9 +35,10 @@ const (
 // bindings is the table of keys, in the order of the help and the footer.
 var bindings = []binding{
 	{keys: []string{"1"}, print: "1", help: "overview: who is hurt", short: "overview", group: groupScreens, do: show(overview), here: shows(overview)},
-	{keys: []string{"4"}, print: "4", help: "GPUs: what slows them", short: "GPUs", group: groupScreens, do: show(gpus), here: shows(gpus)},
+	{keys: []string{"4"}, print: "4", help: "roofline, MFU, MBU, GPUs", short: "util", group: groupScreens, do: show(utilization), here: shows(utilization)},
 	{keys: []string{"5"}, print: "5", help: "fleet: a row a target", short: "fleet", group: groupScreens, do: show(fleet), here: shows(fleet)},
 	{keys: []string{"6"}, print: "6", help: "findings, alerts, budgets", short: "alerts", group: groupScreens, do: show(alerts), here: shows(alerts), badge: true},
+	{keys: []string{"7"}, print: "7", help: "capacity: room and cost", short: "capacity", group: groupScreens, do: show(capacity), here: shows(capacity)},
 	{keys: []string{"?"}, print: "?", help: "this help", short: "help", group: groupScreens, do: (*Model).toggleHelp},
 	{keys: []string{"q", "ctrl+c"}, print: "q", help: "quit", short: "quit", group: groupScreens, do: quit},
 
@@ -55,7 +56,7 @@ var bindings = []binding{
 	{keys: []string{"space"}, print: "space", help: "freeze the picture", short: "freeze", group: groupView, when: live, do: (*Model).toggleFreeze},
 	{keys: []string{"w"}, print: "w", help: "window: 30 s to 15 min", short: "window", group: groupView, when: canWindow, do: (*Model).nextWindow},
 	{keys: []string{"/"}, print: "/", help: "filter the fleet", short: "filter", foot: onFleet, group: groupView, do: (*Model).startFilter},
-	{keys: []string{"s"}, print: "s", help: "sort the fleet", short: "sort", foot: onFleet, group: groupView, do: (*Model).nextSort},
+	{keys: []string{"s"}, print: "s", help: "sort the rows", short: "sort", foot: onSorted, group: groupView, do: (*Model).nextSort},
 	{keys: []string{"t"}, print: "t", help: "theme", short: "theme", group: groupView, do: (*Model).nextTheme},
 	{keys: []string{"y"}, print: "y", help: "copy the screen as text", group: groupView, do: (*Model).copyScreen},
 	{keys: []string{"b"}, print: "b", help: "bell on or off", group: groupView, when: callable, do: (*Model).toggleMute},
@@ -77,11 +78,14 @@ const far = 1 << 30
 
 func quit(*Model) tea.Cmd { return tea.Quit }
 
-func live(m *Model) bool       { return m.opt.Replay == nil }
-func replaying(m *Model) bool  { return m.opt.Replay != nil }
-func canWindow(m *Model) bool  { return m.opt.Window != nil }
-func onFleet(m *Model) bool    { return m.screen == fleet && !m.open && !m.help }
-func onList(m *Model) bool     { return !m.open && !m.help }
+func live(m *Model) bool      { return m.opt.Replay == nil }
+func replaying(m *Model) bool { return m.opt.Replay != nil }
+func canWindow(m *Model) bool { return m.opt.Window != nil }
+func onFleet(m *Model) bool   { return m.screen == fleet && !m.open && !m.help }
+func onSorted(m *Model) bool {
+	return onFleet(m) || m.shown() == utilization && len(m.frame().Utilization) > 1 && !m.open && !m.help
+}
+func onList(m *Model) bool     { return !m.open && !m.help && m.screen != capacity }
 func onOverview(m *Model) bool { return m.shown() == overview && !m.help }
 func onAlert(m *Model) bool    { return m.screen == alerts && !m.help && m.view.Finding == "" }
 func onTop(m *Model) bool      { return m.open || m.help }

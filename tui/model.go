@@ -61,9 +61,10 @@ type screen uint8
 
 const (
 	overview screen = iota
-	gpus
+	utilization
 	fleet
 	alerts
+	capacity
 )
 
 // New makes the screen.

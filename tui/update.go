@@ -28,7 +28,7 @@ func shows(s screen) func(*Model) bool {
 // the overview.
 func (m *Model) shown() screen {
 	if m.screen == overview && panes.OnlyGPUs(m.frame()) {
-		return gpus
+		return utilization
 	}
 	return m.screen
 }
@@ -48,14 +48,24 @@ func move(by int) func(*Model) tea.Cmd {
 			m.view.Scroll = min(max(m.view.Scroll+by, 0), m.page().Scroll(m.frame(), m.bodySize(), m.look()))
 		case m.screen == alerts:
 			m.moveAlert(by)
-		case m.shown() == gpus:
-			m.view.Device = moved(panes.DeviceOrder(m.frame()), m.view.Device, by)
+		case m.shown() == utilization:
+			m.moveUse(by)
+		case m.screen == capacity:
+			m.view.Scroll = min(max(m.view.Scroll+by, 0), panes.Capacity{}.Scroll(m.frame(), m.bodySize(), m.look()))
 		case m.screen == fleet:
 			m.view.Target = moved(panes.TargetOrder(m.frame(), m.view), m.view.Target, by)
 		default:
 			m.view.Workflow = moved(panes.WorkflowOrder(m.frame()), m.view.Workflow, by)
 		}
 		return nil
+	}
+}
+
+// moveUse moves the cursor over the engines and then the GPUs.
+func (m *Model) moveUse(by int) {
+	row := moved(panes.UseOrder(m.frame(), m.view), panes.UseUnder(m.frame(), m.view), by)
+	if m.view.Device = row.Device; row.Engine != "" {
+		m.view.Engine = row.Engine
 	}
 }
 
@@ -87,12 +97,16 @@ func (m *Model) enter() tea.Cmd {
 	}
 	f := m.frame()
 	switch m.shown() {
-	case gpus:
-		d := panes.DeviceUnder(f, m.view)
-		if d == nil {
+	case utilization:
+		row := panes.UseUnder(f, m.view)
+		if row == (panes.UseRow{}) {
 			return nil
 		}
-		m.view.Device = d.UUID
+		if m.view.Device = row.Device; row.Engine != "" {
+			m.view.Engine = row.Engine
+		}
+	case capacity:
+		return nil
 	case fleet:
 		ids := panes.TargetOrder(f, m.view)
 		if len(ids) == 0 {
@@ -122,7 +136,10 @@ func (m *Model) enter() tea.Cmd {
 // page is the pane of what is opened.
 func (m *Model) page() panes.Page {
 	switch m.shown() {
-	case gpus:
+	case utilization:
+		if m.view.Device == "" {
+			return panes.Utilization{}
+		}
 		return panes.Device{}
 	case fleet:
 		return panes.Detail{}
@@ -202,11 +219,14 @@ func (m *Model) startFilter() tea.Cmd {
 }
 
 func (m *Model) nextSort() tea.Cmd {
-	if m.screen != fleet {
-		return nil
+	switch {
+	case m.screen == fleet:
+		m.view.Sort = m.view.Sort.Next()
+		m.say("sorted " + m.view.Sort.Words())
+	case m.shown() == utilization && len(m.frame().Utilization) > 1:
+		m.view.UseSort = m.view.UseSort.Next()
+		m.say("sorted " + m.view.UseSort.Words())
 	}
-	m.view.Sort = m.view.Sort.Next()
-	m.say("sorted " + m.view.Sort.Words())
 	return nil
 }
 

@@ -50,9 +50,10 @@ type body uint8
 
 const (
 	bodyOverview body = iota
-	bodyGPUs
+	bodyUtilization
 	bodyFleet
 	bodyAlerts
+	bodyCapacity
 	bodyPage
 	bodyHelp
 	bodyWaiting
@@ -88,12 +89,14 @@ func (m *Model) body(f *model.Frame) body {
 		return bodyHelp
 	case m.open:
 		return bodyPage
-	case m.shown() == gpus:
-		return bodyGPUs
+	case m.shown() == utilization:
+		return bodyUtilization
 	case m.screen == fleet:
 		return bodyFleet
 	case m.screen == alerts:
 		return bodyAlerts
+	case m.screen == capacity:
+		return bodyCapacity
 	case !panes.Known(f):
 		return bodyWaiting
 	default:
@@ -167,12 +170,14 @@ func (m *Model) panes(d drawing) []panes.Pane {
 		out = append(out, panes.Help{Keys: m.keys, Scroll: d.scroll})
 	case bodyPage:
 		out = append(out, m.page())
-	case bodyGPUs:
-		out = append(out, panes.Devices{})
+	case bodyUtilization:
+		out = append(out, panes.Utilizations{}, panes.Roofline{}, panes.Devices{})
 	case bodyFleet:
 		out = append(out, panes.Fleet{})
 	case bodyAlerts:
 		out = append(out, panes.Alerts{})
+	case bodyCapacity:
+		out = append(out, panes.Capacity{})
 	case bodyWaiting:
 		out = append(out, panes.Rule{}, panes.Waiting{})
 	default:

@@ -15,11 +15,13 @@ func (p XY) drawable() bool { return positive(p.X) && positive(p.Y) }
 // these bounds nothing is a rate or a ratio of anything.
 func positive(v float64) bool { return v > 1e-30 && v < 1e30 }
 
-// Spot is a point with a sign of its own. A later one lies over an earlier one.
+// Spot is a point with a sign of its own, and what the sign means. A later one lies
+// over an earlier one.
 type Spot struct {
 	XY
 	Sign rune
 	Ink  Ink
+	Text string
 }
 
 // Roofline is a roofline plot (Williams, Waterman and Patterson, CACM 2009): on
@@ -35,8 +37,10 @@ type Roofline struct {
 	Empty           string // said where there is nothing to draw
 
 	FormatX, FormatY func(float64) string // of ticks
-	UnitX            string               // at the end of the axis
+	UnitX, UnitY     string               // at the ends of the axes
 	RidgeText        string               // beside the ridge
+	TrailText        string               // what the trail is
+	PeakText         string               // how the peaks are known
 
 	Label, Rule, Roof Ink
 	Ages              [3]Ink // of the trail: the oldest third first
@@ -61,6 +65,7 @@ type roofing struct {
 	c        *cells
 	x0, w, h int
 	x, y     logScale
+	above    []int // in each row, the cells left of the roof
 }
 
 // logScale maps the logarithms from lo to hi onto n dots.
@@ -105,6 +110,7 @@ func (r Roofline) Render() string {
 		}
 	}
 	g.ridge()
+	g.legend()
 	return c.String()
 }
 
@@ -279,6 +285,10 @@ func (g *roofing) trail() *dots {
 
 // roof draws the roof; in a cell that the trail has, both show.
 func (g *roofing) roof(trail *dots) {
+	g.above = make([]int, g.h)
+	for y := range g.above {
+		g.above[y] = g.w
+	}
 	if !g.known() {
 		return
 	}
@@ -290,7 +300,11 @@ func (g *roofing) roof(trail *dots) {
 			line.join(dot{max(x-1, 0), g.y.n - 1 - g.y.at(from)}, dot{x, g.y.n - 1 - g.y.at(to)})
 		}
 	}
+	lowest := 0
 	for i, bits := range line.bits {
+		if y := i / g.w; bits != 0 {
+			g.above[y], lowest = min(g.above[y], i%g.w), y
+		}
 		switch {
 		case bits == 0 || g.ASCII && trail.bits[i] != 0:
 		case g.ASCII:
@@ -298,6 +312,9 @@ func (g *roofing) roof(trail *dots) {
 		default:
 			g.c.set(g.x0+i%g.w, i/g.w, blankBraille+rune(bits|trail.bits[i]), g.Roof)
 		}
+	}
+	for y := lowest + 1; y < g.h; y++ {
+		g.above[y] = 0
 	}
 }
 
@@ -329,12 +346,77 @@ func (g *roofing) ridge() {
 	}
 }
 
-// blank reports whether n cells and one on each side of them are free.
+// blank reports whether n cells are free, and the one on each side of them is but for
+// the ridge.
 func (g *roofing) blank(x, y, n int) bool {
 	for i := max(x-1, 0); i < min(x+n+1, g.w); i++ {
-		if r := g.c.at(g.x0+i, y); r != ' ' && r != '┊' && r != '|' {
+		edge := i < x || i == x+n
+		if r := g.c.at(g.x0+i, y); r != ' ' && !(edge && (r == '┊' || r == '|')) {
 			return false
 		}
 	}
 	return true
+}
+
+// legend says what the signs are: above the roof, where nothing else can be, and what
+// finds no room there right below, near the axis.
+func (g *roofing) legend() {
+	next := make([]int, g.h)
+	for _, it := range g.items() {
+		n := it.width()
+		if n == 0 {
+			continue
+		}
+		placed := false
+		for y := 0; y < g.h && !placed; y++ {
+			if x := next[y] + 1; x+n < g.above[y] && g.blank(x, y, n) {
+				g.item(it, x, y)
+				next[y], placed = x+n+1, true
+			}
+		}
+		for y := g.h - 1; y >= 0 && !placed; y-- {
+			if x := g.w - n; x > 0 && g.blank(x, y, n) {
+				g.item(it, x, y)
+				placed = true
+			}
+		}
+	}
+}
+
+// legendItem is a sign, or none, and its meaning.
+type legendItem struct {
+	sign rune
+	ink  Ink
+	text string
+}
+
+func (it legendItem) width() int {
+	n := utf8.RuneCountInString(it.text)
+	if n > 0 && it.sign != 0 {
+		n += 2
+	}
+	return n
+}
+
+func (g *roofing) items() []legendItem {
+	out := []legendItem{{text: g.UnitY}}
+	for i := len(g.Spots) - 1; i >= 0; i-- {
+		if s := g.Spots[i]; s.drawable() {
+			out = append(out, legendItem{s.Sign, s.Ink, s.Text})
+		}
+	}
+	trace := '⠒'
+	if g.ASCII {
+		trace = asciiAges[2]
+	}
+	return append(out, legendItem{trace, g.Ages[2], g.TrailText}, legendItem{text: g.PeakText})
+}
+
+func (g *roofing) item(it legendItem, x, y int) {
+	x += g.x0
+	if it.sign != 0 {
+		g.c.set(x, y, it.sign, it.ink)
+		x += 2
+	}
+	g.c.text(x, y, it.text, g.Label)
 }

@@ -10,7 +10,7 @@ import (
 // h100 is a roofline of an H100 in BF16 with a point that came up from little load.
 func h100() Roofline {
 	r := Roofline{
-		W: 44, H: 12, Peak: 989.4, Bandwidth: 3.35, UnitX: "FLOP/B", RidgeText: "ridge 295", Empty: "nothing is known",
+		W: 44, H: 12, Peak: 989.4, Bandwidth: 3.35, UnitX: "FLOP/B", UnitY: "TFLOP/s", PeakText: "peaks: table A", TrailText: "last 10 min", RidgeText: "ridge 295", Empty: "nothing is known",
 		FormatX: func(v float64) string { return fmt.Sprintf("%.4g", v) },
 		FormatY: func(v float64) string { return fmt.Sprintf("%.3g", v) },
 	}
@@ -19,7 +19,7 @@ func h100() Roofline {
 		r.Trail = append(r.Trail, XY{8 + 32*f, 10 + 90*f})
 	}
 	r.Trail[7] = XY{math.NaN(), 3}
-	r.Spots = []Spot{{XY{600, 400}, 'P', Ink{}}, {XY{12, 30}, 'D', Ink{}}, {XY{40, 100}, '●', Ink{}}}
+	r.Spots = []Spot{{XY{600, 400}, 'P', Ink{}, "prefill"}, {XY{12, 30}, 'D', Ink{}, "decode"}, {XY{40, 100}, '●', Ink{}, "now"}}
 	return r
 }
 
@@ -69,7 +69,7 @@ func TestRooflineEverySize(t *testing.T) {
 func TestRooflinePlaces(t *testing.T) {
 	row := func(p XY) int {
 		r := h100()
-		r.W, r.H, r.Trail, r.Spots = 60, 20, nil, []Spot{{p, '@', Ink{}}}
+		r.W, r.H, r.Trail, r.Spots = 60, 20, nil, []Spot{{XY: p, Sign: '@'}}
 		for y, l := range strings.Split(r.Render(), "\n") {
 			if strings.Contains(l, "@") {
 				return y

@@ -2,6 +2,7 @@ package panes
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"slotop/model"
@@ -12,16 +13,30 @@ import (
 
 // Devices is a row a GPU, by host, its slices below it: what each does, and what
 // holds it back. Rows stand where they were first seen and never move.
-type Devices struct{ wholeScreen }
+type Devices struct{}
 
 // Name names the pane.
 func (Devices) Name() string { return "devices" }
+
+// Want takes all the room there is, below the engines' utilization what that leaves: a
+// few rows at least, and all of it first where the cursor is here.
+func (Devices) Want(f *model.Frame, w int, look Look) layout.Want {
+	if len(f.Utilization) == 0 {
+		return wholeScreen{}.Want(f, w, look)
+	}
+	want := layout.Want{Min: min(len(f.Devices), 3) + 2, Max: math.MaxInt16, Drop: 2}
+	want.Ideal = max(min(len(f.Devices), 5)+2, want.Min)
+	if look.View.Device != "" {
+		want.Drop = 0
+	}
+	return want
+}
 
 // Render draws the rows around the cursor, and only those.
 func (Devices) Render(f *model.Frame, size layout.Size, look Look) string {
 	out := []string{devicesTitle(f, size.W, look)}
 	if len(f.Devices) == 0 {
-		return lines(size.H, append(out, noDevices(f, size.W, look)...)...)
+		return lines(size.H, append(out, noDevices(f, size, look)...)...)
 	}
 	if size.H > leastSums {
 		out = append(out, look.line(size.W).pad(indent).parts(3, deviceSums(f, look)...).String())
@@ -29,6 +44,12 @@ func (Devices) Render(f *model.Frame, size layout.Size, look Look) string {
 	list := deviceList(f)
 	out = append(out, silentTellers(f, list, size.W, look)...)
 	under := DeviceUnder(f, look.View)
+	here := look.View.Device != "" || len(f.Utilization) == 0
+	if u := UtilizationUnder(f, look.View); !here && u != nil { // the rows around those of the engine above
+		if gpus := gpusOf(f, u.Target); len(gpus) > 0 {
+			under = gpus[0]
+		}
+	}
 	at := max(slices.IndexFunc(list, func(e deviceEntry) bool { return e.d == under }), 0)
 	from, to, more := visible(len(list), at, size.H-len(out)-1)
 	t := fit(deviceColumns(list[from:to], size.W, look), size.W-1)
@@ -38,7 +59,7 @@ func (Devices) Render(f *model.Frame, size layout.Size, look Look) string {
 			out = append(out, look.line(size.W-1).pad(1).parts(2, hostHead(f, e.host, look)...).String())
 			continue
 		}
-		out = append(out, deviceRow(t, e.d, from+i == at, look))
+		out = append(out, deviceRow(t, e.d, here && from+i == at, look))
 	}
 	if more > 0 {
 		text := fmt.Sprintf("%d to %d of %d", from+1, to, len(list))
@@ -297,8 +318,12 @@ func DeviceUnder(f *model.Frame, v View) *model.DeviceView {
 	return nil
 }
 
+// noDevicesH is the height from which every way to learn of GPUs is listed.
+const noDevicesH = 8
+
 // noDevices says what is missing, and how to get it.
-func noDevices(f *model.Frame, w int, look Look) []string {
+func noDevices(f *model.Frame, size layout.Size, look Look) []string {
+	w := size.W
 	s := &sheet{w: w, look: look}
 	told := false
 	for i := range f.Targets {
@@ -308,6 +333,10 @@ func noDevices(f *model.Frame, w int, look Look) []string {
 		}
 	}
 	if told {
+		return s.out
+	}
+	if size.H < noDevicesH {
+		s.text(indent, themes.Muted, "nobody tells of GPUs: name nvml: or a GPU exporter beside the engines")
 		return s.out
 	}
 	s.text(indent, themes.Text, "nobody tells of GPUs")

@@ -29,7 +29,7 @@ type Page interface {
 // All lists every pane that a frame alone fills. The header, the footer and the
 // help are handed more than a frame and stand in their own files.
 var All = []Pane{Headline{}, Workflows{}, Charts{}, Queue{}, Engines{}, Fleet{}, Detail{}, Waiting{},
-	Strip{}, Stage{}, Workflow{}, Alerts{}, Alert{}, Finding{}, Devices{}, Device{}, GPUs{}}
+	Strip{}, Stage{}, Workflow{}, Alerts{}, Alert{}, Finding{}, Devices{}, Device{}, GPUs{}, Utilizations{}, Roofline{}, Utilization{}, Capacity{}}
 
 // Look is how to draw, and what the viewer chose to see. It is comparable.
 type Look struct {
@@ -42,13 +42,15 @@ type Look struct {
 type View struct {
 	Workflow string         // under the cursor of the overview; "": the worst
 	Target   model.TargetID // under the cursor of the fleet, or opened; "": the first
-	Device   string         // under the cursor of the GPUs, or opened; "": the first
+	Device   string         // under the cursor of the GPUs, or opened; "": an engine's row, without engines the first
+	Engine   string         // under the cursor of the engines' utilization, or opened; "": the first
 	Alert    model.AlertID  // under the cursor of the alerts, or opened; "": the first
 	Finding  string         // key of the finding under the same cursor, or opened; "": none chosen
 	Scroll   int            // lines that a long text has moved up
 	Filter   string
 	Outbox   *[]Delivery // how alerts are carried out; nil: to nobody. Never written again
 	Sort     Sort
+	UseSort  UseSort // of the engines' utilization
 }
 
 // Inks holds the style of every role, reduced to bytes.

@@ -63,7 +63,7 @@ func TestGoldens(t *testing.T) {
 		if r, ok := p.(Rule); ok {
 			name = fmt.Sprintf("%s-%d", name, r.Kind)
 		}
-		for _, nf := range tuitest.All() {
+		for _, nf := range framesOf(p) {
 			drawGolden(t, p, name, nf)
 		}
 	}
@@ -99,6 +99,16 @@ func TestFindingsGoldens(t *testing.T) {
 		for _, nf := range tuitest.Findings() {
 			drawGolden(t, p, p.Name(), nf)
 		}
+	}
+}
+
+// framesOf is the frames that have something for a pane.
+func framesOf(p Pane) []tuitest.Named {
+	switch p.(type) {
+	case Utilizations, Roofline, Utilization, Capacity:
+		return tuitest.Uses()
+	default:
+		return tuitest.All()
 	}
 }
 

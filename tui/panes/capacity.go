@@ -1,0 +1,416 @@
+package panes
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"slotop/model"
+	"slotop/model/unit"
+	"slotop/themes"
+	"slotop/tui/chart"
+	"slotop/tui/layout"
+)
+
+// Capacity is the sheet of a capacity review: for each pool how much room there is,
+// what binds first, what a change would buy and what a good token costs. What a model
+// says is called so; what was seen says over which range.
+type Capacity struct{ wholeScreen }
+
+// Name names the pane.
+func (Capacity) Name() string { return "capacity" }
+
+// Render draws the lines from View.Scroll on.
+func (Capacity) Render(f *model.Frame, size layout.Size, look Look) string {
+	return scrolled(capacityPage(f, size.W, look), look.View.Scroll, size, look)
+}
+
+// Scroll is how far the page can be scrolled.
+func (Capacity) Scroll(f *model.Frame, size layout.Size, look Look) int {
+	return scrollable(len(capacityPage(f, size.W, look)), size)
+}
+
+func capacityPage(f *model.Frame, w int, look Look) []string {
+	s := &sheet{w: w, look: look}
+	if len(f.Capacity) == 0 {
+		s.noCapacity(f)
+		return s.out
+	}
+	for i := range f.Capacity {
+		if i > 0 {
+			s.out = append(s.out, "")
+		}
+		s.pool(f, &f.Capacity[i])
+	}
+	return s.out
+}
+
+// noCapacity says what is missing, and how to get it.
+func (s *sheet) noCapacity(f *model.Frame) {
+	s.rule("CAPACITY")
+	engines := 0
+	for i := range f.Targets {
+		if f.Targets[i].Kind == model.EngineTarget {
+			engines++
+		}
+	}
+	if engines == 0 {
+		s.text(1, themes.Text, "no engine is read directly: capacity needs its step counter, and a fleet behind a server has none")
+		return
+	}
+	s.text(1, themes.Text, "no pool yet: capacity needs engines that answer and traffic of a minute")
+}
+
+// pool is all there is to say of one pool.
+func (s *sheet) pool(f *model.Frame, c *model.CapacityView) {
+	s.out = append(s.out, s.look.rule(s.w, poolTitle(c, s.w, s.look), say(1, themes.Muted, "model, unless it says seen")))
+	short := c.Sentence
+	if !c.Load.OK() && c.Why != "" && strings.Contains(short, string(c.Why)) {
+		short = "" // the load factor says so
+	}
+	if short != "" && s.w >= narrow {
+		s.text(1, themes.Strong, short)
+	}
+	s.loadFactor(c)
+	s.room(c)
+	s.bindsFirst(c)
+	if short != "" && s.w < narrow {
+		s.text(1, themes.Text, short)
+	}
+	s.replicas(c)
+	s.rates(c)
+	s.splits(f, c)
+	s.knees(c)
+	s.levers(c)
+	s.cost(c)
+	s.energy(c)
+	s.waste(f, c)
+	if v, ok := c.WorstBurn.Get(); ok {
+		s.facts("worst burn", part{segs: []seg{seg(s.look.times(model.Of(v))), {themes.Muted, " in the worst hour seen; 1 spends what is allowed"}}})
+	}
+}
+
+// poolTitle names a pool and what is in it.
+func poolTitle(c *model.CapacityView, w int, look Look) []seg {
+	title := []seg{{themes.Strong, "CAPACITY "}, {themes.Text, look.foreign(c.Pool, 24)}}
+	if w < narrow {
+		return title
+	}
+	in := plural(len(c.Targets), "engine")
+	if n := len(c.Workflows); n > 0 {
+		in += ", " + look.foreign(strings.Join(c.Workflows, ", "), max(w-75, 12))
+	}
+	return append(title, seg{themes.Muted, "  " + in})
+}
+
+// The zones of a load factor: room, a watch, and beyond the planning limit, where
+// queues grow faster than the load.
+const watchLoad = 0.6
+
+// loadZone is the zone as a word, in full, and how it shows.
+func loadZone(load float64) (word, long string, role themes.Role) {
+	switch {
+	case load > 1:
+		return "overload", "overload: queues never end", themes.Breach
+	case load > model.PlanningLimit:
+		return "over 0.7", "over 0.7, the planning limit", themes.Breach
+	case load >= watchLoad:
+		return "watch", "watch: near the limit of 0.7", themes.Warn
+	default:
+		return "room", "room: below 0.6", themes.OK
+	}
+}
+
+// loadFactor is the load as a meter with its zones.
+func (s *sheet) loadFactor(c *model.CapacityView) {
+	v, ok := c.Load.Get()
+	if !ok {
+		s.prose("load", themes.Warn, whyNoLoad(c))
+		return
+	}
+	word, long, role := loadZone(v)
+	const most, wordW = 30, 8
+	n := min(most, s.w-labelW-1-6-2-wordW)
+	l := s.look.line(s.w).pad(1).put(themes.Muted, "load factor").pad(labelW+1).put(role, unit.PadLeft(unit.Rounded(v), 4))
+	if n >= 10 {
+		l.pad(l.w + 2)
+		s.gauge(l, v, n, role)
+	}
+	if s.w < narrow {
+		s.out = append(s.out, l.pad(l.w+2).put(role, word).String())
+		return
+	}
+	s.out = append(s.out, l.pad(l.w+2).put(role, long).String())
+	const from = labelW + 1 + 6
+	l = s.look.line(s.w).pad(from).put(themes.Muted, "0")
+	l.pad(from+zoneAt(watchLoad, n)-1).put(themes.Muted, ".6").pad(from+zoneAt(model.PlanningLimit, n)).put(themes.Muted, ".7")
+	s.out = append(s.out, l.pad(from+n-1).put(themes.Muted, "1").String())
+}
+
+// zoneAt is the cell of a meter at which a zone begins.
+func zoneAt(load float64, n int) int { return int(math.Round(load * float64(n))) }
+
+// gauge is a meter with a mark where each zone begins, and an arrow where the load
+// goes beyond its end.
+func (s *sheet) gauge(l *line, v float64, n int, role themes.Role) {
+	full, empty := chart.Meter(v, n, s.look.ASCII)
+	cut := []rune(full + empty)
+	filled := len([]rune(full))
+	if v > 1 {
+		cut[n-1] = []rune(s.look.pick("▸", ">"))[0]
+	}
+	marks := map[int]bool{zoneAt(watchLoad, n): true, zoneAt(model.PlanningLimit, n): true}
+	for i, r := range cut {
+		switch {
+		case marks[i]:
+			l.put(themes.Text, s.look.pick("┊", "|"))
+		case i < filled:
+			l.put(role, string(r))
+		default:
+			l.put(themes.Rule, string(r))
+		}
+	}
+}
+
+// whyNoLoad says what is missing for a load factor.
+func whyNoLoad(c *model.CapacityView) string {
+	if c.Why != "" {
+		return "not known: " + string(c.Why)
+	}
+	return "not known"
+}
+
+// room is how much can be added.
+func (s *sheet) room(c *model.CapacityView) {
+	more, ok := c.More.Get()
+	share, known := c.Headroom.Get()
+	switch {
+	case !ok:
+	case more <= 0:
+		s.prose("headroom", themes.Breach, "none: take away "+unit.Rate(-more)+" req/s of this mix for 0.7")
+	default:
+		text := "you can add " + unit.Rate(more) + " req/s of this mix"
+		if known {
+			text += ", " + unit.Percent(share) + " more"
+		}
+		s.prose("headroom", themes.Strong, text)
+	}
+}
+
+// bindingWords are what binds, as people say it.
+var bindingWords = map[model.Binding]string{
+	model.BindsKV: "KV cache", model.BindsCap: "sequence cap", model.BindsBudget: "prefill token budget", model.BindsCompute: "compute",
+	model.BindsMemory: "memory bandwidth", model.BindsHost: "host", model.BindsQueue: "queue", model.BindsUpstream: "queue before the engine",
+	model.BindsProvider: "provider",
+}
+
+func (s *sheet) bindsFirst(c *model.CapacityView) {
+	if c.First == model.BindsNothing && c.FirstWhy == "" {
+		return
+	}
+	word, ok := bindingWords[c.First]
+	if !ok {
+		word = string(c.First)
+	}
+	text := word
+	if c.FirstWhy != "" {
+		text = strings.TrimPrefix(text+": "+string(c.FirstWhy), ": ")
+	}
+	s.prose("binds first", themes.Text, text)
+}
+
+// replicas is how many there are and how many the rates need.
+func (s *sheet) replicas(c *model.CapacityView) {
+	k, r := s.look, c.Replicas
+	ps := []part{{segs: []seg{{themes.Text, unit.Integer(float64(r.Ready))}, {themes.Muted, " ready"}}}}
+	role := themes.Text
+	if n, ok := r.Needed.Get(); ok && n > float64(r.Ready) {
+		role = themes.Breach
+	}
+	need := k.count(r.Needed, 12)
+	if r.Needed.OK() {
+		need.role = role
+	}
+	ps = append(ps, part{segs: []seg{seg(need), {themes.Muted, " needed now"}}})
+	switch {
+	case r.Then.OK() && r.Forecast.OK():
+		ps = append(ps, part{segs: []seg{seg(k.count(r.Then, 12)), {themes.Muted, " for the forecast of " + unit.Rate(r.Forecast.Value) + " req/s"}}})
+	case !r.Forecast.OK():
+		ps = append(ps, say(2, themes.Muted, "no forecast: in the configuration"))
+	}
+	if r.Why != "" {
+		ps = append(ps, say(1, themes.Muted, "by "+k.sentence(string(r.Why), 40)))
+	}
+	s.facts("replicas", ps...)
+}
+
+// rates is the rate now against those at which something ends.
+func (s *sheet) rates(c *model.CapacityView) {
+	k := s.look
+	var ps []part
+	for _, x := range []struct {
+		r    model.Reading
+		text string
+	}{
+		{c.Rate, " now"}, {c.SLORate, " where an objective breaks"}, {c.KVRate, " where the KV cache is full"}, {c.MaxRate, " where queues never end"},
+	} {
+		if x.r.OK() {
+			ps = append(ps, part{segs: []seg{seg(k.rate(x.r, 8)), {themes.Muted, x.text}}})
+		}
+	}
+	if len(ps) > 0 {
+		s.facts("req/s", ps...)
+	}
+	if v, ok := c.PerCall.Get(); ok {
+		s.facts("", part{segs: []seg{{themes.Muted, "a request takes "}, {themes.Text, unit.Precise(v)}, {themes.Muted, " of a machine"}}})
+	}
+}
+
+// mostSplits is how many engines of a pool have their step split here: the screen of
+// utilization has all of them.
+const mostSplits = 3
+
+// splits is what a step of the pool's engines is made of.
+func (s *sheet) splits(f *model.Frame, c *model.CapacityView) {
+	n, label := 0, "step"
+	for _, t := range c.Targets {
+		u := utilizationOf(f, t)
+		if u == nil || noSplit(u) != "" {
+			continue
+		}
+		if n++; n > mostSplits {
+			continue
+		}
+		ps := stepShares(u.Step, s.look)
+		if len(c.Targets) > 1 {
+			ps = append([]part{say(0, themes.Text, s.look.foreign(t, 24))}, ps...)
+		}
+		s.facts(label, ps...)
+		label = ""
+	}
+	s.more(n - mostSplits)
+}
+
+// knees is up to which rate each workflow kept its promise, as it was seen.
+func (s *sheet) knees(c *model.CapacityView) {
+	if len(c.Knees) == 0 {
+		return
+	}
+	k := s.look
+	var all []part
+	if text, ok := k.between(c.Observed, unit.Rate); ok {
+		all = append(all, say(1, themes.Muted, "at "+text+" req/s"))
+	}
+	s.rule("SEEN", all...)
+	for _, n := range c.Knees {
+		ps := []part{}
+		switch {
+		case !n.Rate.OK():
+			ps = append(ps, say(0, themes.Muted, "no rate at which it surely kept its promise"))
+		case n.Reached:
+			ps = append(ps, say(0, themes.Text, "kept its promise up to "+unit.Rate(n.Rate.Value)+" req/s"), say(0, themes.Warn, "failed above"))
+		default:
+			ps = append(ps, say(0, themes.Text, "kept its promise up to "+unit.Rate(n.Rate.Value)+" req/s"), say(0, themes.Muted, "more was never seen"))
+		}
+		seen := plural(n.Blocks, "minute") + " seen"
+		if text, ok := k.between(n.Observed, unit.Rate); ok {
+			seen += " at " + text + " req/s"
+		}
+		s.facts(k.foreign(n.Workflow, labelW-1), append(ps, say(0, themes.Muted, seen))...)
+	}
+}
+
+// levers is what one change would buy.
+func (s *sheet) levers(c *model.CapacityView) {
+	if len(c.Levers) == 0 {
+		return
+	}
+	s.rule("WHAT A CHANGE WOULD BUY", say(1, themes.Muted, "model"))
+	w := min(32, max(s.w-34, 12))
+	for _, v := range c.Levers {
+		l := s.look.line(s.w).pad(1).put(themes.Text, s.look.sentence(v.Change, w)).pad(w + 2)
+		ps := []part{{segs: []seg{{themes.Muted, "+"}, seg(s.look.rate(v.Rate, 8)), {themes.Muted, " req/s"}}}}
+		if v.Load.OK() && c.Load.OK() {
+			ps = append(ps, part{[]seg{{themes.Muted, "load "}, {themes.Text, unit.Rounded(c.Load.Value) + s.look.pick(" → ", " -> ") + unit.Rounded(v.Load.Value)}}, 1})
+		}
+		s.out = append(s.out, l.parts(3, ps...).String())
+	}
+}
+
+// cost is what tokens cost; without a price it says where to put one.
+func (s *sheet) cost(c *model.CapacityView) {
+	s.rule("COST AND ENERGY", say(1, themes.Muted, "of output tokens"))
+	v := c.Cost
+	if v == nil {
+		s.prose("cost", themes.Muted, "no price: prices: {gpu_hour: 3.24} in the configuration")
+		return
+	}
+	k := s.look
+	money := func(r model.Reading, after string) part {
+		c := k.reading(r, 12, func(x float64) string { return unit.Money(k.foreign(v.Currency, 4), x) })
+		return part{segs: []seg{seg(c), {themes.Muted, after}}}
+	}
+	ps := []part{money(v.PerHour, " an hour"), money(v.PerMillion, " per million")}
+	if text, ok := k.between(v.PerMillionGood, func(x float64) string { return unit.Money("", x) }); ok {
+		ps = append(ps, part{segs: []seg{{themes.Strong, k.foreign(v.Currency, 4) + text}, {themes.Muted, " per million good ones"}}})
+	} else {
+		ps = append(ps, say(0, themes.Muted, "good ones not known"))
+	}
+	s.facts("cost", ps...)
+}
+
+func (s *sheet) energy(c *model.CapacityView) {
+	v := c.Energy
+	if v == nil {
+		s.prose("energy", themes.Muted, "nobody tells the power of its boards: nvml: or dcgm-exporter beside the engines")
+		return
+	}
+	k := s.look
+	ps := []part{
+		{segs: []seg{seg(k.reading(v.PowerW, 12, unit.Watts)), {themes.Muted, " board power of " + plural(v.Boards, "GPU")}}},
+		{segs: []seg{seg(k.reading(v.WhPerMillion, 12, unit.WattHours)), {themes.Muted, " per million"}}},
+		{segs: []seg{seg(k.reading(v.TokensPerJoule, 12, unit.Number)), {themes.Muted, " tokens a joule"}}},
+	}
+	if text, ok := k.between(v.GoodPerJoule, unit.Number); ok {
+		ps = append(ps, part{segs: []seg{{themes.Text, text}, {themes.Muted, " good ones"}}})
+	}
+	s.facts("energy", append(ps, say(0, themes.Muted, "wall power is more"))...)
+}
+
+// waste is the work that helped nobody.
+func (s *sheet) waste(f *model.Frame, c *model.CapacityView) {
+	if len(c.Waste) == 0 {
+		return
+	}
+	k := s.look
+	s.rule("WASTE", say(1, themes.Muted, window(f, k)))
+	for _, w := range c.Waste {
+		label := k.sentence(w.Kind, labelW-1)
+		if !w.Tokens.OK() && !w.Share.OK() && !w.N.OK() {
+			text := k.absent(w.N.State, 12).text
+			if w.Note != "" {
+				text = "not known: " + string(w.Note)
+			}
+			s.prose(label, themes.Muted, text)
+			continue
+		}
+		if w.N.OK() && w.N.Value == 0 {
+			s.facts(label, say(0, themes.Muted, "none"))
+			continue
+		}
+		var ps []part
+		if w.Share.OK() {
+			ps = append(ps, say(0, themes.Text, unit.Ratio(w.Share.Value)+" of the tokens"))
+		}
+		if w.Tokens.OK() {
+			ps = append(ps, say(0, themes.Text, unit.Rate(w.Tokens.Value)+" tok/s"))
+		}
+		if w.N.OK() {
+			ps = append(ps, say(0, themes.Muted, fmt.Sprintf("n %s", samples(w.N.Value))))
+		}
+		if w.Note != "" {
+			ps = append(ps, say(0, themes.Muted, k.sentence(string(w.Note), 60)))
+		}
+		s.facts(label, ps...)
+	}
+}

@@ -1,0 +1,274 @@
+package panes
+
+import (
+	"math"
+	"strings"
+
+	"slotop/model"
+	"slotop/model/unit"
+	"slotop/themes"
+	"slotop/tui/chart"
+	"slotop/tui/layout"
+)
+
+// Roofline is how one engine uses its accelerators: where it runs under the roof and
+// where it ran, what a step is made of, what the GPUs' counters say, and one sentence
+// that decides or says what it would take to.
+type Roofline struct{}
+
+// Name names the pane.
+func (Roofline) Name() string { return "roofline" }
+
+// The heights and widths of its parts.
+const (
+	roofMaxH   = 18
+	roofUsualH = 10
+	threeWide  = 112                                // from here on the GPUs' figures stand beside the step
+	twoWide    = 70                                 // from here on the step stands beside the plot
+	plotAloneH = chart.MinRoofH + 1 + stepLines + 3 // below it a narrow screen has no plot
+)
+
+// Want is what its text needs; the plot takes what the rest of the screen leaves.
+func (Roofline) Want(f *model.Frame, w int, look Look) layout.Want {
+	u := UtilizationUnder(f, look.View)
+	if u == nil {
+		return layout.Want{}
+	}
+	if !plottable(u) {
+		n := len(untold(f, u, w, look))
+		return layout.Want{Min: min(n, 4), Ideal: n, Max: n}
+	}
+	n := len(belowPlot(f, u, w, math.MaxInt16, look))
+	least := len(belowPlot(f, u, w, 0, look)) + 1
+	if w < twoWide {
+		return layout.Want{Min: least, Ideal: n + 2 + stepLines, Max: n + 2 + stepLines + roofMaxH}
+	}
+	return layout.Want{Min: least, Ideal: n + 1 + roofUsualH, Max: n + 1 + roofMaxH}
+}
+
+// Render draws as much as there is room for: the sentence and the figures stay.
+func (Roofline) Render(f *model.Frame, size layout.Size, look Look) string {
+	u := UtilizationUnder(f, look.View)
+	if u == nil || size.H <= 0 {
+		return ""
+	}
+	if !plottable(u) {
+		return lines(size.H, untold(f, u, size.W, look)...)
+	}
+	text := belowPlot(f, u, size.W, size.H-1, look)
+	room := size.H - len(text)
+	var top []string
+	switch {
+	case size.W >= threeWide && room > chart.MinRoofH:
+		top = useColumns(f, u, layout.Size{W: size.W, H: room}, look, roofColumn, stepColumn, figuresColumn)
+	case size.W >= twoWide && room > chart.MinRoofH:
+		top = useColumns(f, u, layout.Size{W: size.W, H: room}, look, roofColumn, stepColumn)
+	case room >= plotAloneH:
+		top = append(roofColumn.draw(f, u, layout.Size{W: size.W, H: room - stepLines - 1}, look),
+			stepColumn.draw(f, u, layout.Size{W: size.W, H: stepLines + 1}, look)...)
+	case room > stepLines:
+		top = stepColumn.draw(f, u, layout.Size{W: size.W, H: stepLines + 1}, look)
+	default:
+		top = []string{look.rule(size.W, roofTitle(u, size.W, look), peaksRemark(u, look)...)}
+		if room > 1 {
+			top = append(top, stepInOneLine(u, size.W, look))
+		}
+	}
+	return lines(size.H, append(top, text...)...)
+}
+
+// plottable reports whether there is anything to draw: a roof, or a point.
+func plottable(u *model.UtilizationView) bool {
+	return u.PeakFLOPs.OK() && u.PeakBytes.OK() || u.Point != nil || len(u.Trail) > 0
+}
+
+// untold is an engine of which there is nothing to draw: what is known, and all that
+// is missing.
+func untold(f *model.Frame, u *model.UtilizationView, w int, look Look) []string {
+	s := &sheet{w: w, look: look}
+	s.out = append(s.out, look.rule(w, roofTitle(u, w, look)))
+	s.text(1, boundRole(u), look.sentenceOf(u))
+	s.useLines(f, u)
+	if why := noSplit(u); why == "" {
+		s.out = append(s.out, stepInOneLine(u, w, look))
+	} else {
+		s.text(1, themes.Muted, "step: "+why)
+	}
+	s.missing(u)
+	return s.out
+}
+
+// useColumn is one of the columns of the pane: the width it wants, and what draws it
+// under a rule of its own.
+type useColumn struct {
+	want layout.Want
+	draw func(f *model.Frame, u *model.UtilizationView, size layout.Size, look Look) []string
+}
+
+var (
+	roofColumn    = useColumn{layout.Want{Min: 36, Ideal: 38, Max: 84}, drawRoof}
+	stepColumn    = useColumn{layout.Want{Min: 26, Ideal: 34, Max: 44}, drawStep}
+	figuresColumn = useColumn{layout.Want{Min: 45, Ideal: 45, Max: 60}, drawFigures}
+)
+
+// useColumns draws columns next to one another, all of one height.
+func useColumns(f *model.Frame, u *model.UtilizationView, size layout.Size, look Look, cols ...useColumn) []string {
+	wants := make([]layout.Want, len(cols))
+	for i, c := range cols {
+		wants[i] = c.want
+	}
+	rects := layout.Columns(layout.Rect{W: size.W, H: size.H}, chartGap, wants)
+	var out []string
+	for i, c := range cols {
+		drawn := c.draw(f, u, layout.Size{W: rects[i].W, H: size.H}, look)
+		if i == 0 {
+			out = drawn
+			continue
+		}
+		out = sideBySide(out, drawn, size.H, rects[i].X, look)
+	}
+	return out
+}
+
+// drawRoof is the plot under its title.
+func drawRoof(_ *model.Frame, u *model.UtilizationView, size layout.Size, look Look) []string {
+	p := roofPlot(u, look)
+	p.W, p.H = size.W, size.H-1
+	return append([]string{look.rule(size.W, roofTitle(u, size.W, look))}, strings.Split(p.Render(), "\n")...)
+}
+
+// roofTitle is whose roofline it is, and on which hardware.
+func roofTitle(u *model.UtilizationView, w int, look Look) []seg {
+	const around = 6
+	name := look.foreign(u.Target, 24)
+	room := w - around - len("ROOFLINE ") - cells(name) - 2
+	return []seg{{themes.Strong, "ROOFLINE "}, {themes.Text, name}, {themes.Muted, "  " + look.sentence(hardwareText(u), max(room, 1))}}
+}
+
+// peaksRemark is how sure the peaks are.
+func peaksRemark(u *model.UtilizationView, look Look) []part {
+	text := confidenceText(u)
+	if text == "" {
+		return nil
+	}
+	return []part{say(1, themes.Muted, "peaks: "+look.sentence(text, 20))}
+}
+
+// confidenceText says where the peaks come from, in a word: the table with its
+// grade, the operator, or the clock formula.
+func confidenceText(u *model.UtilizationView) string {
+	switch c := string(u.Confidence); {
+	case c == "":
+		return ""
+	case strings.Contains(string(u.DeviceFrom), "derived"):
+		return "derived " + c
+	case len(c) == 1:
+		return "table " + c
+	default:
+		return c
+	}
+}
+
+// roofPlot is the plot without its size.
+func roofPlot(u *model.UtilizationView, look Look) chart.Roofline {
+	p := chart.Roofline{
+		Peak: orZero(u.PeakFLOPs) / tera, Bandwidth: orZero(u.PeakBytes) / tera, UnitX: "FLOP/B", Empty: noPoint(u),
+		FormatX: unit.Number, FormatY: unit.Number, UnitY: "TFLOP/s", ASCII: look.ASCII,
+		Label: look.ink(themes.Muted), Rule: look.ink(themes.Rule), Roof: look.ink(themes.Objective),
+		Ages: [3]chart.Ink{look.ink(themes.Rule), look.ink(themes.Low), look.ink(themes.High)},
+	}
+	if c := confidenceText(u); c != "" && p.Peak > 0 {
+		p.PeakText = "peaks: " + look.sentence(c, 20)
+	}
+	if v, ok := u.Ridge.Get(); ok {
+		p.RidgeText = "ridge " + unit.Number(v)
+	}
+	for _, t := range u.Trail {
+		p.Trail = append(p.Trail, pointXY(t))
+	}
+	for _, s := range []struct {
+		at             *model.PointView
+		unicode, ascii rune
+		text           string
+		role           themes.Role
+	}{
+		{u.Prefill, 'P', 'P', "prefill", themes.Text}, {u.Decode, 'D', 'D', "decode", themes.Text}, {u.Point, '●', '*', "now", themes.Strong},
+	} {
+		if s.at == nil || !s.at.FLOPs.OK() || !s.at.Intensity.OK() {
+			continue
+		}
+		sign := s.unicode
+		if look.ASCII {
+			sign = s.ascii
+		}
+		p.Spots = append(p.Spots, chart.Spot{XY: pointXY(*s.at), Sign: sign, Ink: look.ink(s.role), Text: s.text})
+	}
+	if len(u.Trail) > 1 {
+		p.TrailText = "last 10 min"
+	}
+	return p
+}
+
+const tera = 1e12
+
+func orZero(r model.Reading) float64 {
+	v, _ := r.Get()
+	return v
+}
+
+func pointXY(p model.PointView) chart.XY {
+	if !p.FLOPs.OK() || !p.Intensity.OK() {
+		return chart.XY{}
+	}
+	return chart.XY{X: p.Intensity.Value, Y: p.FLOPs.Value / tera}
+}
+
+// noPoint says why there is nothing to draw.
+func noPoint(u *model.UtilizationView) string {
+	if u.Device == "" {
+		return "no peaks: accelerator not known"
+	}
+	return "no operating point yet"
+}
+
+// belowPlot is the figures, where no column of their own has them, then the sentence
+// and what else must be known to read it: in at most n lines, the sentence whatever n
+// is.
+func belowPlot(f *model.Frame, u *model.UtilizationView, w, n int, look Look) []string {
+	s := &sheet{w: w, look: look}
+	if w < threeWide {
+		s.useLines(f, u)
+	}
+	s.out = s.out[:min(len(s.out), max(n-2, 1))]
+	verdict := &sheet{w: w, look: look}
+	verdict.text(1, boundRole(u), look.sentenceOf(u))
+	out := append(s.out, verdict.out[:min(len(verdict.out), 3)]...)
+	rest := &sheet{w: w, look: look}
+	if impossible(u) {
+		rest.text(1, themes.Warn, beyondText)
+	}
+	if u.Gap != "" {
+		rest.text(1, themes.Text, string(u.Gap))
+	}
+	if len(u.Missing) > 0 && (u.Bound == model.BoundUnknown || u.Likely) {
+		rest.text(1, themes.Muted, "to know more: "+u.Missing[0])
+	}
+	return append(out, rest.out[:min(len(rest.out), max(n-len(out), 0))]...)
+}
+
+const beyondText = "above 100 %: a peak, the shape, the precision or the number of GPUs is wrong"
+
+func boundRole(u *model.UtilizationView) themes.Role {
+	if u.Bound == model.BoundUnknown {
+		return themes.Muted
+	}
+	return themes.Strong
+}
+
+// sentenceOf is what it all comes to.
+func (k Look) sentenceOf(u *model.UtilizationView) string {
+	if u.Sentence != "" {
+		return u.Sentence
+	}
+	return k.ceiling(u)
+}
