@@ -10,6 +10,7 @@
 // keeps the past (history, stage, steady), and evaluates the rules (rules, userrules).
 // What changed and why is asked once for each block of ten seconds (blocks, facts, steps,
 // diagnosis).
+// How much room pools have follows from what was learned of steps (capacity, capacity_*).
 // GPUs are merged from all that tell of them, joined with the engines that run on
 // them, and watched by rules of their own (devices, devices_*); how much of them each
 // engine uses is measured, estimated or unknown (utilization, utilization_*).
@@ -90,6 +91,7 @@ type Fleet struct {
 	inquiries []*inquiry
 	findings  []model.FindingView
 	diagnoses []model.DiagnosisView
+	room      room
 }
 
 // New checks the configuration and returns a fold without any history.
@@ -297,6 +299,7 @@ func (f *Fleet) frame(at model.Instant) *model.Frame {
 	f.seeUtilization(fr)
 	f.judge(fr)
 	f.diagnose(fr)
+	f.seeCapacity(fr)
 	return fr
 }
 

@@ -31,6 +31,7 @@ type reported struct {
 	failedBy    map[string]float64
 	cancelledBy map[string]float64
 	load        sendings
+	wasted      wastes
 }
 
 // add counts one request: what became of it, whether it kept its promises, and
@@ -55,6 +56,7 @@ func (s *reported) add(spec *model.WorkflowSpec, e *requests.Ended) slo.Judgemen
 	s.usage(q)
 	s.retries += retriesOf(e)
 	s.load.add(q, e)
+	s.wasted.add(q)
 	return j
 }
 
@@ -215,6 +217,7 @@ func (s *reported) merge(o *reported) {
 	addCauses(&s.failedBy, o.failedBy)
 	addCauses(&s.cancelledBy, o.cancelledBy)
 	s.load.merge(&o.load)
+	s.wasted.merge(&o.wasted)
 }
 
 func addCauses(to *map[string]float64, from map[string]float64) {

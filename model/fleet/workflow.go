@@ -35,6 +35,7 @@ type workflow struct {
 	weight  float64 // how much it hurts within its condition
 	history *history
 	story   story
+	lived   lived // what it was seen to do at which rate
 }
 
 func newWorkflow(name string, spec *model.WorkflowSpec, rank int, now, keep time.Duration) *workflow {
