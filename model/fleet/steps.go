@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -37,16 +38,16 @@ type stepper struct {
 	before *steptime.Fit
 	due    int64 // the block from which on it is made again
 
-	ranks              float64 // engines that step side by side behind the page
-	byShare            bool    // the size of the KV cache is not known
-	capacity, capWas   float64 // tokens, NaN unknown; as of the newest quiet block
-	sequences          float64 // configured cap, NaN unknown
-	mostRunning        float64
-	version            string
-	changes            []diagnose.Change
-	baseMean, nowMean  steptime.Sample
-	residual           model.Reading
-	shortHalf, longest model.Reading
+	ranks               float64 // engines that step side by side behind the page
+	byShare             bool    // the size of the KV cache is not known
+	capacity, capWas    float64 // tokens, NaN unknown; as of the newest quiet block
+	sequences           float64 // configured cap, NaN unknown
+	mostRunning         float64
+	version             string
+	changes             []diagnose.Change
+	baseMean, nowMean   steptime.Sample
+	residual            model.Reading
+	shortHalf, longHalf model.Reading
 }
 
 // openSample is the stretch that becomes the next sample.
@@ -66,6 +67,7 @@ type stepCounts struct {
 	queries, hits          float64
 	gaps, gapTime          float64 // of the gap between two events
 	prompts                float64 // whose first token came
+	preempted              float64
 	lengths, lengthSum     float64 // of prompts of requests that ended
 	ranks                  float64
 }
@@ -188,14 +190,18 @@ func (s *stepper) anew() {
 		s.before = s.fit
 	}
 	s.fit, s.recent, s.base, s.open = nil, nil, nil, openSample{}
-	s.why, s.residual, s.shortHalf, s.longest = "", model.Reading{}, model.Reading{}, model.Reading{}
+	s.why, s.residual, s.shortHalf, s.longHalf = "", model.Reading{}, model.Reading{}, model.Reading{}
 }
 
 // stepCounts sums what the page counts of steps.
 func (t *target) stepCounts() stepCounts {
 	nan := math.NaN()
-	c := stepCounts{nan, nan, nan, nan, nan, nan, nan, nan, nan, nan, nan, nan, 0}
+	c := stepCounts{
+		steps: nan, tokens: nan, prompt: nan, cached: nan, output: nan, queries: nan, hits: nan,
+		gaps: nan, gapTime: nan, prompts: nan, preempted: nan, lengths: nan, lengthSum: nan,
+	}
 	total := t.counters.Total()
+	var engines []string
 	for _, sl := range t.cols.slots {
 		if sl.pool != nil || sl.kind == model.Gauge {
 			continue
@@ -206,7 +212,10 @@ func (t *target) stepCounts() stepCounts {
 		}
 		switch sl.key.signal {
 		case model.StepTokens:
-			c.steps, c.tokens, c.ranks = plusKnown(c.steps, n), plusKnown(c.tokens, sum), c.ranks+1
+			c.steps, c.tokens = plusKnown(c.steps, n), plusKnown(c.tokens, sum)
+			if !slices.Contains(engines, sl.engine) {
+				engines = append(engines, sl.engine)
+			}
 		case model.PromptTokens:
 			c.prompt = plusKnown(c.prompt, n)
 		case model.CachedTokens:
@@ -221,14 +230,16 @@ func (t *target) stepCounts() stepCounts {
 			c.gaps, c.gapTime = plusKnown(c.gaps, n), plusKnown(c.gapTime, sum)
 		case model.TTFT:
 			c.prompts = plusKnown(c.prompts, n)
+		case model.Preemptions:
+			c.preempted = plusKnown(c.preempted, n)
 		case model.PromptLength:
 			c.lengths, c.lengthSum = plusKnown(c.lengths, n), plusKnown(c.lengthSum, sum)
 		}
 	}
+	c.ranks = max(1, float64(len(engines)))
 	if t.about != nil && t.about.Replicas.Fresh > 1 {
 		c.ranks = float64(t.about.Replicas.Fresh)
 	}
-	c.ranks = max(1, c.ranks)
 	return c
 }
 
@@ -280,7 +291,7 @@ func (s *stepper) sample(t *target, at model.Instant) (steptime.Sample, bool) {
 	if !(out.Step > 0) {
 		return steptime.Sample{}, false
 	}
-	out.Prefill = computed(&was, &c) / steps
+	out.Prefill = (computed(&was, &c) + s.recomputed(&was, &c)) / steps
 	out.Prompt = promptLength(&was, &c)
 	return out, true
 }
@@ -300,6 +311,17 @@ func computed(was, now *stepCounts) float64 {
 		return max(0, left)
 	}
 	return prompt
+}
+
+// recomputed is how many tokens were computed again, because their requests had been
+// preempted: nobody counts them, so that each is taken to have had as many as the
+// mean of those that run.
+func (s *stepper) recomputed(was, now *stepCounts) float64 {
+	context := s.open.kv.Value() / s.open.running.Value()
+	if n := (now.preempted - was.preempted) * context; n > 0 && !s.byShare {
+		return n
+	}
+	return 0
 }
 
 // promptLength is the mean length of the prompts whose first token came, or of those
@@ -345,14 +367,20 @@ func (s *stepper) look(at int64, now time.Duration) {
 		present = present[1:]
 	}
 	s.nowMean = steptime.Mean(present)
-	s.residual, s.shortHalf, s.longest = model.Reading{}, model.Reading{}, model.Reading{}
+	s.residual, s.shortHalf, s.longHalf = model.Reading{}, model.Reading{}, model.Reading{}
+	fit := s.fit
 	if s.fit == nil || s.early {
-		return // of the samples that it was fitted to a fit knows nothing new
+		// Of the samples that it was fitted to a fit knows nothing new. What was learned
+		// before a restart does.
+		fit = s.before
 	}
-	s.residual = residualOf(s.fit, present)
+	if fit == nil || fit.ByShare != s.byShare {
+		return
+	}
+	s.residual = residualOf(fit, present)
 	byLoad := slices.Clone(present)
 	slices.SortStableFunc(byLoad, func(a, b steptime.Sample) int {
-		x, y := s.fit.Explain(a).Total(), s.fit.Explain(b).Total()
+		x, y := fit.Explain(a).Total(), fit.Explain(b).Total()
 		switch {
 		case x < y:
 			return -1
@@ -362,7 +390,7 @@ func (s *stepper) look(at int64, now time.Duration) {
 		return 0
 	})
 	half := len(byLoad) / 2
-	s.shortHalf, s.longest = residualOf(s.fit, byLoad[:half]), residualOf(s.fit, byLoad[len(byLoad)-half:])
+	s.shortHalf, s.longHalf = residualOf(fit, byLoad[:half]), residualOf(fit, byLoad[len(byLoad)-half:])
 }
 
 func residualOf(f *steptime.Fit, samples []steptime.Sample) model.Reading {
@@ -386,6 +414,9 @@ func (s *stepper) learn(at int64) {
 		return
 	}
 	fit, err := steptime.Learn(samples)
+	if err == nil && early && fit.Error > tooUneven {
+		err = errUneven
+	}
 	if err != nil {
 		if s.fit == nil {
 			s.why = err.Error()
@@ -403,10 +434,16 @@ func (s *stepper) learn(at int64) {
 	}
 }
 
+// tooUneven is the relative error above which a first minute teaches nothing: quiet
+// engines stay below half of it.
+const tooUneven = 0.1
+
+var errUneven = errors.New("steps of the same load were too unlike so far to learn from")
+
 // facts is what the diagnosis is told of the engine's steps.
 func (s *stepper) facts() diagnose.Step {
 	return diagnose.Step{
 		Fit: s.fit, Why: s.why, Before: s.before, Now: s.nowMean, Base: s.baseMean,
-		Residual: s.residual, Short: s.shortHalf, Long: s.longest,
+		Residual: s.residual, Short: s.shortHalf, Long: s.longHalf,
 	}
 }
