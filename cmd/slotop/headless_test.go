@@ -111,7 +111,7 @@ func TestSnapshotDemo(t *testing.T) {
 	begin := time.Now()
 	f := headless(t, "snapshot", "-o", "json", "--for", "720s", "demo:S1?seed=7").one(t)
 	t.Logf("720 s in %.1f s: %.0f times real time", time.Since(begin).Seconds(), 720/time.Since(begin).Seconds())
-	if !f.Simulated || len(f.Targets) != 2 || len(f.Workflows) != 3 || f.Targets[0].Polls != 721 {
+	if !f.Simulated || len(f.Targets) != 3 || len(f.Workflows) != 3 || f.Targets[0].Polls != 721 {
 		t.Errorf("%+v", f)
 	}
 	chat := f.Workflows[0]
