@@ -137,7 +137,7 @@ func (t *target) perSecond(ty *tally, s model.Signal) (n, sum float64) {
 // contextOf is the mean context of the sequences that run: the KV cache in use over
 // their number, or half an answer behind a prompt.
 func (t *target) contextOf(ty *tally, p *tempo) float64 {
-	if now := t.stepNow(); now.KVTokens > 0 && now.Sequences > 0 {
+	if now := t.stepNow(); now.KVTokens > 0 && now.Sequences > 0 && !t.steps.byShare {
 		return now.KVTokens / now.Sequences
 	}
 	running := number(ty.levelOf(model.Running))
