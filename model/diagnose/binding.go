@@ -76,8 +76,7 @@ func (s *scene) engineBinds(e *Engine) bound {
 	roomy := !(value(e.KV.Most) >= freeKV)
 	capped := e.capped()
 	switch {
-	case value(e.KV.Most) > ease*fullKV && value(e.KV.Mean) > ease*fullKVMean &&
-		(rate(e.Now, Preemptions) > ease*someKV || b.waiting > 0 && !capped):
+	case e.full(ease) && (!capped || rate(e.Now, Preemptions) > ease*someKV):
 		b.binds = model.BindsKV
 	case waiting && roomy && capped:
 		b.binds = model.BindsCap
@@ -93,6 +92,15 @@ func (s *scene) engineBinds(e *Engine) bound {
 		b.binds = model.BindsQueue
 	}
 	return b
+}
+
+// full reports whether the KV cache holds requests back: it preempts some, or some
+// wait and it was full nearly all the time.
+func (e *Engine) full(ease float64) bool {
+	if !(value(e.KV.Most) > ease*fullKV) {
+		return false
+	}
+	return rate(e.Now, Preemptions) > ease*someKV || value(e.KV.Mean) > ease*fullKVMean && value(e.Waiting.Mean) > 0
 }
 
 // capped reports whether as many run as may: at the cap that somebody told, or never

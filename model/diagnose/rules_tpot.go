@@ -183,8 +183,8 @@ func prefillInterference(p *probe) []saying {
 	if !p.grewBy(prefill, grown) {
 		return nil
 	}
-	for i := range p.f.Flows {
-		w := &p.f.Flows[i]
+	for i := range p.hurts {
+		w := p.hurts[i].flow
 		long := value(w.Gap.P95) / value(w.GapBefore.P95)
 		tpot := moved(w.Now, w.Before, TPOT)
 		uneven := value(w.Gap.P99) / value(w.Gap.P50)
@@ -193,7 +193,7 @@ func prefillInterference(p *probe) []saying {
 		if math.IsNaN(long) && math.IsNaN(uneven) {
 			p.blind = true
 		}
-		if !stalls || !p.hurting(w) {
+		if !stalls {
 			continue
 		}
 		return []saying{{

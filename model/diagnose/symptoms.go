@@ -159,6 +159,12 @@ var felt = []struct {
 	{model.MetricE2E, E2E},
 }
 
+// minds reports whether users of the workflow mind a latency: one that was promised,
+// any where nothing was, and always the whole.
+func (f *Flow) minds(m model.Metric) bool {
+	return f.Spec == nil || len(f.Spec.Objectives) == 0 || m == model.MetricE2E || f.bound(m) > 0
+}
+
 // slowed: a latency grew beyond chance, and is not far below what was promised. The
 // one that grew most is told.
 func (s *scene) slowed(w *Flow) (hurt, bool) {
@@ -166,7 +172,7 @@ func (s *scene) slowed(w *Flow) (hurt, bool) {
 	for _, l := range felt {
 		m := moved(w.Now, w.Before, l.measure)
 		grew := m.up || s.held != nil && s.held("hurt "+w.Name) && math.Log(m.ratio) > leave*math.Log(1.3)
-		if !grew || m.now < nearBound*w.bound(l.metric) || m.ratio < worst.size {
+		if !grew || !w.minds(l.metric) || m.now < nearBound*w.bound(l.metric) || m.ratio < worst.size {
 			continue
 		}
 		worst.metric, worst.size, worst.n = l.metric, m.ratio, m.n

@@ -139,6 +139,9 @@ func (s *scene) ruledOut(cause *factor) []string {
 	if f := s.factor(model.FactorResidual); f != cause && !f.Moved && f.Now.Value < explains && f.Now.OK() && !s.hosted() {
 		out = append(out, "the GPU: a step takes "+times(f.Now.Value)+" of what the load explains")
 	}
+	if f := s.factor(model.FactorResidual); f != cause && !f.Moved && f.Now.Value >= slowMachine && s.preemptions() > someKV {
+		out = append(out, "the GPU: steps look "+times(f.Now.Value)+" as long because preempted requests are computed twice, which no counter shows")
+	}
 	if f := s.factor(model.FactorArrivals); f != cause && math.Abs(f.own) < flatFor {
 		out = append(out, "traffic: "+f.figures())
 	}
@@ -190,7 +193,7 @@ func (s *scene) view(findings []model.FindingView, holds func(string) bool) mode
 	switch {
 	case len(findings) > 0:
 		v.State, v.Sentence = model.Diagnosed, sentence(&findings[0])
-	case len(s.hurts) > 0 && s.compares():
+	case s.unexplained(holds) && s.compares():
 		v.State = model.CannotTell
 		v.Why = also(v.Why, "nothing that is measured moved")
 		v.Sentence = "cannot tell why: " + s.hurts[0].text + ", and nothing that is measured moved"
@@ -203,6 +206,16 @@ func (s *scene) view(findings []model.FindingView, holds func(string) bool) mode
 		v.State, v.Sentence = model.NoFinding, s.nothing()
 	}
 	return v
+}
+
+// unexplained reports whether what is felt most stands, and is more than a latency
+// that is still within what was promised.
+func (s *scene) unexplained(holds func(string) bool) bool {
+	if len(s.hurts) == 0 {
+		return false
+	}
+	h := &s.hurts[0]
+	return holds("hurt "+h.flow.Name) && (h.degree > slower || h.flow.Spec == nil || len(h.flow.Spec.Objectives) == 0)
 }
 
 // sentence is a finding in one line: its cause and what binds.
