@@ -38,6 +38,19 @@ func TestScreensGolden(t *testing.T) {
 		{"waiting", tuitest.Empty(), nil, false},
 		{"fleet-mixed", tuitest.Mixed(), []string{"5"}, false},
 		{"fleet-huge", tuitest.Huge(), []string{"5", "end"}, false},
+		{"overview-arrivals", tuitest.Arrivals(), nil, false},
+		{"overview-throttled-ascii", tuitest.Throttled(), nil, true},
+		{"overview-bulk", tuitest.Bulk(), nil, false},
+		{"overview-untold", tuitest.Untold(), nil, false},
+		{"overview-unexplained", tuitest.Unexplained(), nil, false},
+		{"overview-provider", tuitest.Provider(), nil, false},
+		{"overview-seen", tuitest.Seen(), nil, false},
+		{"overview-longnames", tuitest.LongNames(), nil, false},
+		{"findings-arrivals", tuitest.Arrivals(), []string{"6"}, false},
+		{"findings-bulk-ascii", tuitest.Bulk(), []string{"6", "down"}, true},
+		{"findings-many", tuitest.ManyFindings(), []string{"6", "pgdown"}, false},
+		{"finding", tuitest.Arrivals(), []string{"6", "enter"}, false},
+		{"finding-longnames", tuitest.LongNames(), []string{"6", "enter"}, false},
 		{"overview-gpus", tuitest.GPUs(), nil, false},
 		{"gpus", tuitest.GPUs(), []string{"4"}, false},
 		{"gpus-ascii", tuitest.GPUs(), []string{"4", "end"}, true},
@@ -66,7 +79,7 @@ func TestScreensGolden(t *testing.T) {
 
 // TestEverySize draws each screen on every kind of frame from nothing to a wall.
 func TestEverySize(t *testing.T) {
-	for _, nf := range tuitest.All() {
+	for _, nf := range append(tuitest.All(), tuitest.Findings()...) {
 		h := newHarness(t, nf.Frame, nil)
 		for _, keys := range [][]string{{"1"}, {"enter"}, {"pgdown"}, {"4"}, {"down", "enter"}, {"end"}, {"5"}, {"enter"}, {"6"}, {"enter"}, {"esc", "end"}, {"?"}} {
 			h.press(keys...)

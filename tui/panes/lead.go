@@ -17,6 +17,7 @@ type labelled struct {
 	label, brief string // brief on a narrow screen
 	role         themes.Role
 	text         string
+	short        string   // where text does not fit, if it may be left out in one piece
 	remark       []string // from long to short; nil: none
 }
 
@@ -41,7 +42,11 @@ func reasons(f *model.Frame, w *model.WorkflowView, width int, look Look) []labe
 	case not != "":
 		out = append(out, labelled{label: "not", role: themes.Text, text: not})
 	}
-	return append(out, labelled{label: "try", brief: "try", role: themes.Strong, text: tryText(l.Finding), remark: sureness(l.Finding, width)})
+	try := labelled{label: "try", brief: "try", role: themes.Strong, text: tryText(l.Finding), remark: sureness(l.Finding, width)}
+	if len(l.Finding.Try) > 1 {
+		try.short = l.Finding.Try[0] + look.pick(" …", " ..")
+	}
+	return append(out, try)
 }
 
 // noticed is a cause while nobody hurts, in one quiet line.
@@ -110,7 +115,11 @@ func (r labelled) put(w int, look Look) string {
 	if remark != "" {
 		room -= cells(remark) + remarkGap
 	}
-	l.put(r.role, look.clipped(unit.Sentence(r.text, look.ASCII), room))
+	text := unit.Sentence(r.text, look.ASCII)
+	if cells(text) > room && r.short != "" {
+		text = unit.Sentence(r.short, look.ASCII)
+	}
+	l.put(r.role, look.clipped(text, room))
 	if w < wideScreen { // at the edge it stands still; on a wide screen that is too far away
 		l.pad(l.max - cells(remark) - remarkGap)
 	}
