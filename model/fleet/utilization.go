@@ -26,6 +26,7 @@ type utilizer struct {
 	trail []model.PointView // frames hold parts of it: what is in it is never written again
 	last  int64             // when the last point was added, in steps
 	model served
+	means [len(counterBases)]recentMeans
 }
 
 // made is what a view was made of: while it is the same, so is the view.
@@ -87,7 +88,11 @@ func (t *target) utilized(f *Fleet, at model.Instant, on []*device) model.Utiliz
 	}
 	u := t.use
 	if now := t.madeOf(f.span, on); now != u.of || u.view.Target == "" {
-		u.of, u.view = now, u.see(t, f, on)
+		if now.heard != u.of.heard {
+			u.read(now.heard, on)
+		}
+		u.of = now
+		u.view = u.see(t, f, on)
 	}
 	u.walk(at)
 	v := u.view
@@ -142,7 +147,7 @@ func (u *utilizer) recent() []model.PointView {
 
 // see makes the view.
 func (u *utilizer) see(t *target, f *Fleet, on []*device) model.UtilizationView {
-	e := &engineUse{t: t, on: on, served: u.model.lookUp(t, f.policy.Models)}
+	e := &engineUse{t: t, on: on, means: &u.means, heard: u.of.heard, served: u.model.lookUp(t, f.policy.Models)}
 	e.identify(f.policy.Hardware)
 	e.measure()
 	v := model.UtilizationView{

@@ -110,12 +110,14 @@ func (e *engineUse) because(v *model.UtilizationView, compute, bandwidth float64
 	text := ": "
 	switch host, reads, prompts := shares(v.Step); {
 	case math.IsNaN(reads):
-	case v.Bound == model.BoundCompute:
-		text += fmt.Sprintf("prompts are %s of a step; ", unit.Percent(prompts))
 	case host > 0.5:
 		text += fmt.Sprintf("host work for sequences is %s of a step; ", unit.Percent(host))
-	default:
+	case v.Bound == model.BoundCompute && prompts > 0.5:
+		text += fmt.Sprintf("prompts are %s of a step; ", unit.Percent(prompts))
+	case v.Bound == model.BoundBandwidth && reads > 0.5:
 		text += fmt.Sprintf("weights and KV reads are %s of a step; ", unit.Percent(reads))
+	default:
+		text += fmt.Sprintf("weights and KV reads are %s of a step, prompts %s; ", unit.Percent(reads), unit.Percent(prompts))
 	}
 	switch {
 	case math.IsNaN(compute):

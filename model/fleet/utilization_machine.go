@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"slotop/model"
 	"slotop/model/roofline"
@@ -16,6 +17,8 @@ type engineUse struct {
 	t      *target
 	on     []*device
 	served *served
+	means  *[len(counterBases)]recentMeans // of hardware counters
+	heard  time.Duration                   // when they were read last
 
 	product, from, confidence string
 	roof                      roofline.Roof // of one GPU

@@ -29,8 +29,8 @@ var unknownWork = roofline.Work{FLOPs: math.NaN(), Bytes: math.NaN()}
 
 // measure takes every measure there is, the most trusted first.
 func (e *engineUse) measure() {
-	for _, b := range []model.UtilizationBasis{model.ByGPM, model.ByDCGM, model.ByExporter} {
-		e.byCounters(b)
+	for i := range counterBases {
+		e.byCounters(i)
 	}
 	e.hint()
 	if !e.t.fresh() || e.t.elapsed <= 0 {
@@ -40,27 +40,17 @@ func (e *engineUse) measure() {
 	e.byShape()
 }
 
-// counterBasis is whose counters a target passes on.
-func counterBasis(t *target) model.UtilizationBasis {
-	switch engine := t.view.Engine; {
-	case engine == "dcgm-exporter":
-		return model.ByDCGM
-	case engine == "nvml" || t.spec.Simulated:
-		return model.ByGPM
-	default:
-		return model.ByExporter
-	}
-}
-
-// byCounters is the mean of what hardware counters say of its GPUs.
-func (e *engineUse) byCounters(basis model.UtilizationBasis) {
-	tensor, n := e.counter(basis, model.TensorActive)
-	dram, k := e.counter(basis, model.DRAMActive)
+// byCounters is what hardware counters say of its GPUs, over the last minute: one
+// reading is of a second or less, in which a few steps were made.
+func (e *engineUse) byCounters(basis int) {
+	_, n := counted(e.on, counterBases[basis], model.TensorActive)
+	_, k := counted(e.on, counterBases[basis], model.DRAMActive)
 	if n == 0 && k == 0 {
 		return
 	}
-	m := measure{basis: basis, compute: tensor, bandwidth: dram, total: unknownWork}
-	m.note = append(m.note, "tensor active and DRAM active of the chip: near MFU and MBU, and not the same")
+	tensor, dram := e.means[basis].over(e.heard)
+	m := measure{basis: counterBases[basis], compute: tensor, bandwidth: dram, total: unknownWork}
+	m.note = append(m.note, "tensor active and DRAM active of the chip over a minute: near MFU and MBU, and not the same")
 	if least := max(n, k); least < len(e.on) {
 		m.note = append(m.note, fmt.Sprintf("of %d of %s", least, gpus(float64(len(e.on)))))
 	}
@@ -78,22 +68,6 @@ func (e *engineUse) sharers() int {
 		most = max(most, len(d.joints))
 	}
 	return most
-}
-
-// counter is the mean of a metric over the GPUs of which a basis tells it, and how
-// many those are.
-func (e *engineUse) counter(basis model.UtilizationBasis, m model.DeviceMetric) (mean float64, n int) {
-	total := 0.0
-	for _, d := range e.on {
-		for _, tl := range d.tellings {
-			r := tl.said.Readings[m]
-			if tl.here() && d.state != model.DeviceLost && r.Status == model.Measured && tl.said.From[m] == model.FromCounters && counterBasis(tl.by) == basis {
-				total, n = total+r.Value, n+1
-				break
-			}
-		}
-	}
-	return total / float64(n), n
 }
 
 // clocked is the present clock over the one at which the peak holds, 1 where either

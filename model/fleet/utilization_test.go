@@ -577,3 +577,26 @@ func BenchmarkUtilization(b *testing.B) {
 		}
 	})
 }
+
+// One reading is of a few steps: a verdict is of the last minute's.
+func TestCountersOverAMinute(t *testing.T) {
+	w := newWorkshop(t, model.Policy{})
+	n := 0
+	w.gpus = func() []model.Device {
+		n++
+		return withCounters([]float64{0.05, 0.35}[n%2], []float64{0.9, 0.5}[n%2])()
+	}
+	v := w.use(12)
+	near(t, "tensor", v.MFU, 0.20)
+	near(t, "DRAM", v.MBU, 0.70)
+	if v.Bound != model.BoundBandwidth {
+		t.Errorf("%s", v.Sentence)
+	}
+	w.gpus = withCounters(0.7, 0.3)
+	w.page = func(float64) []model.Sample { return busyPage(llama, w.at.Mono.Seconds()) }
+	v = w.use(6)
+	near(t, "tensor after a minute", v.MFU, 0.7)
+	if v.Bound != model.BoundCompute {
+		t.Errorf("%s", v.Sentence)
+	}
+}
