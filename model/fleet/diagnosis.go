@@ -87,8 +87,7 @@ func (f *Fleet) inquiryOf(p *pool, taken map[*inquiry]bool) *inquiry {
 		}
 	}
 	if q == nil {
-		now := f.block - 1
-		q = &inquiry{first: now, last: now - 1, left: now - 1}
+		q = &inquiry{first: f.block, last: f.block - 1, left: f.block - 1}
 		if begins := p.begins(); begins < q.first {
 			q.first, q.last, q.left = begins, begins-1, begins-1
 		}
@@ -116,7 +115,7 @@ func (q *inquiry) look(f *Fleet, fr *model.Frame, p *pool, gpus map[*target][]*d
 	q.last = max(q.last, p.complete(f))
 	if q.last == before {
 		if q.view.Pool == "" {
-			q.waits(f, p)
+			q.waits(p)
 		}
 		return
 	}
@@ -129,7 +128,7 @@ func (q *inquiry) look(f *Fleet, fr *model.Frame, p *pool, gpus map[*target][]*d
 	}
 	facts := q.facts(f, fr, p, gpus)
 	q.view, q.findings = q.matter.Evaluate(facts)
-	q.dress(f, p)
+	q.dress(p)
 	q.guard(facts, fr, p, before)
 }
 
@@ -284,15 +283,14 @@ func (p *pool) alarmed(fr *model.Frame) bool {
 }
 
 // waits is what is said before anything was asked.
-func (q *inquiry) waits(f *Fleet, p *pool) {
+func (q *inquiry) waits(p *pool) {
 	q.view = model.DiagnosisView{State: model.CannotTell, WindowS: (diagnose.NowBlocks * diagnose.Block).Seconds()}
-	q.dress(f, p)
-	q.view.Sentence = "cannot tell yet: " + string(q.view.Why)
+	q.dress(p)
 }
 
 // dress completes the view with whom it is about, and says for how long there can be
 // nothing to compare with.
-func (q *inquiry) dress(f *Fleet, p *pool) {
+func (q *inquiry) dress(p *pool) {
 	v := &q.view
 	v.Pool, v.Targets, v.Workflows, v.Factors = p.name, []string{}, []string{}, orEmpty(v.Factors)
 	for _, t := range p.targets {
@@ -303,6 +301,7 @@ func (q *inquiry) dress(f *Fleet, p *pool) {
 	}
 	if v.State == model.CannotTell && len(q.baseline) < diagnose.LeastBaseline {
 		v.Why = model.Text(q.lacks())
+		v.Sentence = "cannot tell yet: " + string(v.Why)
 	}
 }
 
