@@ -225,6 +225,26 @@ func (w *watched) about(said *model.About, of string) *model.About {
 	return &model.About{Notes: notes}
 }
 
+func (w *watched) promises() []model.WorkflowSpec { return w.service.sim.Promises() }
+
+// Promised is what the simulated services among the targets promise their workflows,
+// each named once.
+func Promised(opened []Opened) []model.WorkflowSpec {
+	var all []model.WorkflowSpec
+	for _, o := range opened {
+		s, ok := o.Source.(interface{ promises() []model.WorkflowSpec })
+		if !ok {
+			continue
+		}
+		for _, w := range s.promises() {
+			if !slices.ContainsFunc(all, func(have model.WorkflowSpec) bool { return have.Name == w.Name }) {
+				all = append(all, w)
+			}
+		}
+	}
+	return all
+}
+
 // slice is how long the service runs before it looks whether anybody still
 // waits: some milliseconds' work.
 const slice = 10 * time.Second

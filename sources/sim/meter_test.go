@@ -40,6 +40,7 @@ type span struct {
 	running, waiting, usage    float64 // means over seconds; usage over ready replicas
 	steps, output, preemptions float64 // per second
 	prefill                    float64 // computed prompt tokens per second
+	firsts                     float64 // first tokens per second
 	mfu, mbu                   float64
 	ttft                       float64 // mean over first tokens in the span
 	gap                        float64 // mean over gaps in the span
@@ -111,6 +112,7 @@ func (m *meter) watch(from, to time.Duration) span {
 	out.steps = (after.steps - before.steps) / n
 	out.output = (after.output - before.output) / n
 	out.prefill = (after.prefill - before.prefill) / n
+	out.firsts = (after.ttftN - before.ttftN) / n
 	out.preemptions = (after.preemptions - before.preemptions) / n
 	machine := m.sim.options.Machine
 	out.mfu = (after.flops - before.flops) / ready / machine.PeakFLOPs

@@ -89,97 +89,160 @@ func together(blocks []span) span {
 	return out
 }
 
-// figures are what section by section is published of an incident, of one replica.
-type figures struct {
-	ttft, tpot, running, waiting, usage, steps, output, mbu, preemptions float64
-	aborts, goodput, residual, b0, b2, b3                                float64
-}
+// figures are what is published of an incident, of one replica, by name: times in
+// seconds, rates a second.
+type figures map[string]float64
 
 func figure(blocks []span, b [3]float64) figures {
 	all := together(blocks)
+	each := func(f func(span) float64) float64 { return average(blocks, f) }
 	return figures{
-		ttft:        mean(all.answered("", ttftOf)),
-		tpot:        mean(all.answered("", tpotOf)),
-		running:     average(blocks, func(s span) float64 { return s.running }),
-		waiting:     average(blocks, func(s span) float64 { return s.waiting }),
-		usage:       average(blocks, func(s span) float64 { return s.usage }),
-		steps:       average(blocks, func(s span) float64 { return s.steps }),
-		output:      average(blocks, func(s span) float64 { return s.output }),
-		mbu:         average(blocks, func(s span) float64 { return s.mbu }),
-		preemptions: average(blocks, func(s span) float64 { return s.preemptions }),
-		aborts:      all.share(Aborted),
-		goodput:     all.goodput("chat", 500*time.Millisecond, 50*time.Millisecond),
-		residual:    residual(b, blocks),
-		b0:          b[0], b2: b[1], b3: b[2],
+		"TTFT":          mean(all.answered("", ttftOf)),
+		"TTFT at first": firstTTFT(blocks), // of those who wait for the rest still, too
+		"TPOT":          mean(all.answered("", tpotOf)),
+		"chat E2E":      mean(all.answered("chat", e2eOf)),
+		"gap":           each(func(s span) float64 { return s.gap }),
+		"worst gap":     quantile(all.answered("", worstOf), 0.95), // of a request
+		"running":       each(func(s span) float64 { return s.running }),
+		"waiting":       each(func(s span) float64 { return s.waiting }),
+		"KV usage":      each(func(s span) float64 { return s.usage }),
+		"steps":         each(func(s span) float64 { return s.steps }),
+		"output":        each(func(s span) float64 { return s.output }),
+		"MBU":           each(func(s span) float64 { return s.mbu }),
+		"preemptions":   each(func(s span) float64 { return s.preemptions }),
+		"computed":      each(func(s span) float64 { return s.prefill }) / each(func(s span) float64 { return s.firsts }),
+		"abort share":   all.share(Aborted),
+		"chat goodput":  all.goodput("chat", 500*time.Millisecond, 50*time.Millisecond),
+		"residual":      residual(b, blocks),
+		"b0":            b[0], "b2": b[1], "b3": b[2],
 	}
 }
 
-func (f *figures) add(o figures) {
-	for _, p := range []struct {
-		to *float64
-		v  float64
-	}{
-		{&f.ttft, o.ttft}, {&f.tpot, o.tpot}, {&f.running, o.running}, {&f.waiting, o.waiting},
-		{&f.usage, o.usage}, {&f.steps, o.steps}, {&f.output, o.output}, {&f.mbu, o.mbu},
-		{&f.preemptions, o.preemptions}, {&f.aborts, o.aborts}, {&f.goodput, o.goodput},
-		{&f.residual, o.residual}, {&f.b0, o.b0}, {&f.b2, o.b2}, {&f.b3, o.b3},
-	} {
-		*p.to += p.v / seeds
+func firstTTFT(blocks []span) float64 {
+	var sum, n float64
+	for _, s := range blocks {
+		if s.firsts > 0 {
+			sum, n = sum+s.ttft*s.firsts, n+s.firsts
+		}
 	}
+	return sum / n
 }
 
-// measure runs an incident on one replica, as published, over four seeds.
-func measure(t *testing.T, id string) (before, during figures) {
+func worstOf(e Event) (time.Duration, bool) { return e.WorstGap, e.OutputTokens > 1 }
+
+func e2eOf(e Event) (time.Duration, bool) { return e.Finish - e.Received, true }
+
+// measure runs an incident on one replica, as published, over four seeds, and takes
+// the median of each figure: near saturation one unlucky run outweighs all others in
+// a mean.
+func measure(t *testing.T, id string) (was, is figures) {
 	t.Helper()
-	published(t)
+	var quiet, loud []figures
 	for seed := uint64(1); seed <= seeds; seed++ {
 		m := &meter{sim: service(t, Options{Seed: seed, Replicas: 1, Scenario: id})}
 		baseline := m.blocks(baselineFrom, baselineTo)
 		b := fit(baseline)
-		before.add(figure(baseline, b))
-		during.add(figure(m.blocks(incidentFrom, incidentTo), b))
+		quiet = append(quiet, figure(baseline, b))
+		loud = append(loud, figure(m.blocks(incidentFrom, incidentTo), b))
 	}
-	return before, during
+	return median(quiet), median(loud)
+}
+
+func median(runs []figures) figures {
+	out := figures{}
+	for name := range runs[0] {
+		var values []float64
+		for _, r := range runs {
+			values = append(values, r[name])
+		}
+		slices.Sort(values)
+		n := len(values)
+		out[name] = (values[(n-1)/2] + values[n/2]) / 2
+	}
+	return out
 }
 
 // magnitude is the tolerance that the published magnitudes come with.
 const magnitude = 0.30
 
-func TestSteady(t *testing.T) {
-	before, during := measure(t, "S0")
-	near(t, "TTFT s", before.ttft, 0.07, magnitude)
-	near(t, "TPOT s", before.tpot, 0.013, magnitude)
-	near(t, "running", before.running, 27, magnitude)
-	near(t, "steps/s", before.steps, 77, magnitude)
-	near(t, "MBU", before.mbu, 0.50, magnitude)
-	near(t, "fixed part of a step, ms", before.b0*1e3, 6.8, 0.05)
-	near(t, "ms per 1000 cached tokens", before.b2*1e6, 0.065, 0.10)
-	near(t, "ms per prefill token", before.b3*1e3, 0.0276, 0.05)
-	near(t, "step residual", during.residual, 1.00, 0.03)
+// figureOf is one figure of an incident: before it or during it, or by how many
+// times it grew, and its tolerance where that is not the usual one.
+type figureOf struct {
+	name   string
+	when   when
+	want   float64
+	within float64
 }
 
-func TestTrafficSurge(t *testing.T) {
-	before, during := measure(t, "S1")
-	near(t, "TTFT s", during.ttft, 7, magnitude)
-	near(t, "TPOT s", during.tpot, 0.064, magnitude)
-	near(t, "waiting", during.waiting, 208, magnitude)
-	near(t, "KV usage", during.usage, 0.99, 0.02)
-	near(t, "abort share", during.aborts, 0.45, 0.15)
-	near(t, "output gain", during.output/before.output, 1.80, magnitude)
-	near(t, "preemptions/s", during.preemptions, 1.0, magnitude)
-	near(t, "step residual", during.residual, 1.07, 0.05)
-	if during.goodput > 0.01 {
-		t.Errorf("chat goodput %.3f, published 0", during.goodput)
+type when uint8
+
+const (
+	during when = iota
+	before
+	times
+)
+
+// TestIncidents compares each incident with what is published of it. The mean TTFT of
+// S9 is not compared: this close to saturation it lies between 0.2 and 2.2 s over the
+// seeds.
+func TestIncidents(t *testing.T) {
+	for _, c := range []struct {
+		id      string
+		figures []figureOf
+	}{
+		{"S0", []figureOf{
+			{"TTFT", before, 0.07, 0}, {"TPOT", before, 0.013, 0}, {"running", before, 27, 0}, {"steps", before, 77, 0},
+			{"MBU", before, 0.50, 0}, {"worst gap", before, 0.093, 0}, {"b0", before, 6.8e-3, 0.05}, {"b2", before, 0.065e-6, 0.10},
+			{"b3", before, 27.6e-6, 0.05}, {"residual", during, 1, 0.03}}},
+		{"S1", []figureOf{
+			{"TTFT", during, 7, 0}, {"TPOT", during, 0.064, 0}, {"waiting", during, 208, 0}, {"KV usage", during, 0.99, 0.02},
+			{"abort share", during, 0.45, 0.15}, {"output", times, 1.8, 0}, {"preemptions", during, 1, 0}, {"residual", during, 1.07, 0.05}}},
+		{"S2", []figureOf{
+			{"TTFT", during, 28, 0}, {"TPOT", during, 0.097, 0}, {"output", times, 0.70, 0}, {"worst gap", during, 0.168, 0},
+			{"KV usage", during, 0.95, 0.05}, {"residual", during, 1.24, 0.1}}},
+		{"S3", []figureOf{
+			{"KV usage", during, 1, 0.02}, {"preemptions", during, 3.6, 0}, {"worst gap", during, 1, 0.5}, {"TTFT at first", during, 46, 0},
+			{"residual", during, 1.01, 0.15}}},
+		{"S3b", []figureOf{
+			{"preemptions", during, 4.5, 0}, {"running", before, 28, 0}, {"running", during, 21, 0}, {"waiting", during, 420, 0},
+			{"KV usage", during, 0.98, 0.03}}},
+		{"S4", []figureOf{
+			{"TPOT", during, 0.122, 0}, {"KV usage", during, 0.99, 0.15}, {"MBU", before, 0.50, 0.05}, {"MBU", during, 0.17, 0},
+			{"residual", during, 1.98, 0.08}}},
+		{"S5", []figureOf{
+			{"computed", before, 828, 0}, {"computed", during, 1716, 0}, {"TTFT", times, 2.45, 0}, {"TPOT", before, 0.013, 0},
+			{"TPOT", during, 0.033, 0.3}, {"chat goodput", during, 0.8, 0.25}, {"residual", during, 1.01, 0.04}}},
+		{"S7", []figureOf{
+			{"output", before, 2044, 0}, {"output", times, 2.27, 0}, {"TPOT", during, 0.056, 0}, {"worst gap", during, 0.496, 0}}},
+		{"S9", []figureOf{{"TPOT", during, 0.039, 0}, {"worst gap", during, 0.58, 0}, {"chat goodput", during, 0.73, 0}}},
+		{"S10", []figureOf{
+			{"TPOT", during, 0.088, 0}, {"MBU", during, 0.19, 0}, {"KV usage", during, 0.81, 0}, {"residual", during, 1.87, 0.05}}},
+		{"S11", []figureOf{{"TPOT", times, 1.46, 0.1}, {"gap", times, 1, 0.1}}},
+		{"S12", []figureOf{
+			{"waiting", during, 620, 0}, {"output", times, 2.8, 0}, {"running", during, 256, 0.01}, {"KV usage", during, 0.74, 0.1}}},
+		{"S13", []figureOf{
+			{"chat E2E", before, 3, 0}, {"chat E2E", during, 10.5, 0}, {"TPOT", during, 0.026, 0}, {"chat goodput", during, 0.96, 0.06}}},
+		{"S14", []figureOf{
+			{"TTFT", during, 6.5, 0}, {"waiting", during, 62, 0}, {"running", during, 24, 0.001}, {"KV usage", during, 0.12, 0.15},
+			{"gap", times, 1, 0.15}, {"residual", during, 1, 0.05}}},
+	} {
+		t.Run(c.id, func(t *testing.T) {
+			if c.id != "S5" && c.id != "S14" {
+				published(t)
+			}
+			was, is := measure(t, c.id)
+			for _, f := range c.figures {
+				got := is[f.name]
+				switch f.when {
+				case before:
+					got = was[f.name]
+				case times:
+					got /= was[f.name]
+				}
+				near(t, f.name, got, f.want, defaulted(f.within, magnitude))
+			}
+		})
 	}
-}
-
-func TestThrottledGPU(t *testing.T) {
-	before, during := measure(t, "S4")
-	near(t, "TPOT s", during.tpot, 0.122, magnitude)
-	near(t, "KV usage", during.usage, 0.99, 0.15)
-	near(t, "MBU before", before.mbu, 0.50, 0.05)
-	near(t, "MBU", during.mbu, 0.17, magnitude)
-	near(t, "step residual", during.residual, 1.98, 0.08)
 }
 
 // TestColdStart looks at the times that are published: the first token of those
