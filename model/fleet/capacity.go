@@ -42,7 +42,7 @@ func (f *Fleet) seeCapacity(fr *model.Frame) {
 
 // survey looks at all pools. Ended: a block has ended since the last one.
 func (f *Fleet) survey(fr *model.Frame, ended bool) []model.CapacityView {
-	s := &survey{f: f, at: fr.At, on: f.boards(), seen: map[string]*model.WorkflowView{}}
+	s := &survey{f: f, at: fr.At, on: f.runningOn(), seen: map[string]*model.WorkflowView{}}
 	for i := range fr.Workflows {
 		s.seen[fr.Workflows[i].Name] = &fr.Workflows[i]
 	}
@@ -51,6 +51,10 @@ func (f *Fleet) survey(fr *model.Frame, ended bool) []model.CapacityView {
 		r := &poolRoom{survey: s, pool: &p, last: p.newest()}
 		if r.engines = r.ready(); len(r.engines) == 0 {
 			continue
+		}
+		r.flows = map[*workflow]minute{}
+		for _, w := range p.flows {
+			r.flows[w] = w.minuteOf(r.last)
 		}
 		r.load()
 		if ended {
@@ -84,6 +88,7 @@ type survey struct {
 	at   model.Instant
 	on   map[*target][]*device
 	seen map[string]*model.WorkflowView // by name
+	row  []float64                      // to work in
 }
 
 // engineRoom is one engine of a pool that answers.
@@ -99,6 +104,7 @@ type poolRoom struct {
 	pool    *pool
 	last    int64 // the newest block of its present minute
 	engines []engineRoom
+	flows   map[*workflow]minute
 
 	replicas float64
 	rate     float64          // that arrives at the pool; NaN unknown

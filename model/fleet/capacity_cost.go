@@ -49,23 +49,12 @@ func (r *poolRoom) pay() paid {
 	return p
 }
 
-// boards are the devices that each engine runs on, all of them.
-func (f *Fleet) boards() map[*target][]*device {
-	on := map[*target][]*device{}
-	for _, d := range f.devices.list {
-		for _, j := range d.joints {
-			on[j.engine] = append(on[j.engine], d)
-		}
-	}
-	return on
-}
-
 // wholes is how many GPUs the devices are that were not counted yet; a slice is a
-// part of one, and a GPU of which slices are listed is those.
+// part of one.
 func wholes(on []*device, counted map[*device]bool) (n float64) {
 	for _, d := range on {
 		switch {
-		case counted[d] || slices.ContainsFunc(on, func(o *device) bool { return o.parent == d }):
+		case counted[d]:
 		case d.parent != nil:
 			n += 1 / float64(max(1, d.parent.slices))
 		default:
@@ -179,7 +168,7 @@ func (r *poolRoom) good() model.Range {
 	lo, hi, tokens := 0.0, 0.0, 0.0
 	for _, w := range r.pool.flows {
 		share := w.goodNow()
-		n := w.minuteOf(r.last).rate(diagnose.OutputTokens)
+		n := r.flows[w].rate(diagnose.OutputTokens)
 		if n == 0 || share.Lo.State == model.NoTraffic {
 			continue
 		}

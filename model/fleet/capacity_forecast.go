@@ -92,7 +92,7 @@ func (r *poolRoom) forecast() (m capacity.Machine, rate float64, unseen string) 
 // are told apart from those of the pool.
 func (r *poolRoom) asks(w *workflow) (rate float64, m capacity.Mix) {
 	m = r.machine.Mix
-	of := w.minuteOf(r.last)
+	of := r.flows[w]
 	if rate = of.rate(diagnose.Arrived); math.IsNaN(rate) && len(r.pool.flows) == 1 {
 		rate = r.rate
 	}

@@ -41,7 +41,11 @@ func (r *poolRoom) remember() {
 				l.note(s.Counts[diagnose.Good], s.Counts[diagnose.Judged])
 			}
 			if (at+int64(i))%diagnose.NowBlocks == 0 {
-				l.minute(r.rate, w.minuteOf(at), w.spec)
+				now := r.flows[w]
+				if at != r.last {
+					now = w.minuteOf(at)
+				}
+				l.minute(r.rate, now, w.spec)
 			}
 		}
 		l.through = max(l.through, r.last)

@@ -14,6 +14,10 @@ import (
 // presentMinute is how long the minute is that everything of now is taken from.
 const presentMinute = diagnose.NowBlocks * diagnose.Block
 
+// mostTails is how many engines are asked by how much a percentile is longer than the
+// mean: they stand for the others, and asking a thousand takes milliseconds.
+const mostTails = 64
+
 // promised are the pool's objectives on TPOT, each with how much longer the promised
 // percentile is than the mean now.
 func (r *poolRoom) promised() []capacity.Promised {
@@ -21,30 +25,33 @@ func (r *poolRoom) promised() []capacity.Promised {
 	for _, w := range r.pool.flows {
 		for _, o := range w.spec.Objectives {
 			if o.Metric == model.MetricTPOT {
-				out = append(out, capacity.Promised{Workflow: w.name, Max: o.MaxS, Over: w.tail(r.at.Mono, w.spec.Share)})
+				out = append(out, capacity.Promised{Workflow: w.name, Max: o.MaxS, Over: r.tail(w)})
 			}
 		}
 	}
 	return out
 }
 
-// tail is a percentile of a workflow's TPOT over its mean in the present minute: of
-// requests that were reported one by one, else as its engines measured it. NaN where
-// neither tells.
-func (w *workflow) tail(now time.Duration, q float64) float64 {
-	if w.byRequests(now) {
-		return w.events.tail(now, q)
+// tail is a percentile of a workflow's TPOT over its mean in the present minute, that
+// which it was promised: of requests that were reported one by one, else as its engines
+// measured it. NaN where neither tells.
+func (r *poolRoom) tail(w *workflow) float64 {
+	if w.byRequests(r.at.Mono) {
+		return w.events.tail(r.at.Mono, w.spec.Share)
 	}
 	var sum hist.Hist
+	asked := 0
 	for _, t := range w.targets {
-		if t.computes() && t.fresh() {
-			t.addTPOT(w, &sum)
+		if asked < mostTails && t.computes() && t.fresh() && t.exports(model.TPOT) {
+			r.row = grown(r.row[:0], t.cols.width)
+			t.addTPOT(w, r.row, &sum)
+			asked++
 		}
 	}
 	if len(sum.Cum) == 0 {
 		return math.NaN()
 	}
-	return orNaN(quantileOf(&sum, q)) / orNaN(sum.Mean())
+	return orNaN(quantileOf(&sum, w.spec.Share)) / orNaN(sum.Mean())
 }
 
 // tail is the same of single reports.
@@ -62,13 +69,9 @@ func (r *reports) tail(now time.Duration, q float64) float64 {
 }
 
 // addTPOT adds what the target measured of a workflow's TPOT in the present minute,
-// which is not the viewer's window.
-func (t *target) addTPOT(w *workflow, to *hist.Hist) {
-	if !t.exports(model.TPOT) {
-		return
-	}
-	gained := make([]float64, t.cols.width)
-	if _, ok := t.ring.Delta(presentMinute, gained); !ok {
+// which is not the viewer's window. Row is to work in.
+func (t *target) addTPOT(w *workflow, row []float64, to *hist.Hist) {
+	if _, ok := t.ring.Delta(presentMinute, row); !ok {
 		return
 	}
 	for _, sl := range t.cols.slots {
@@ -76,7 +79,8 @@ func (t *target) addTPOT(w *workflow, to *hist.Hist) {
 			continue
 		}
 		for _, sp := range sl.spans {
-			if h, ok := sp.increase(gained); ok && !to.Add(h) {
+			h, ok := sp.increase(row)
+			if h.Incomplete = sl.incomplete; ok && !to.Add(h) {
 				*to, _ = hist.Merge(*to, h)
 			}
 		}

@@ -103,7 +103,7 @@ func (r *poolRoom) waste() []model.WasteView {
 func (r *poolRoom) ended(c diagnose.Count) model.Reading {
 	sum := math.NaN()
 	for _, w := range r.pool.flows {
-		n, _ := w.minuteOf(r.last).count(c)
+		n, _ := r.flows[w].count(c)
 		sum = plusKnown(sum, n)
 	}
 	return model.Of(sum)
