@@ -123,5 +123,5 @@ func TestCapacityScreen(t *testing.T) {
 	h.shows("all 3 workflows met")
 	h.press("7")
 	h.resize(40, 10)
-	h.shows("0.47", "room", "you can add 4.5", "memory")
+	h.shows("0.47", "room", "you can add 4.5", "the objective on TPOT")
 }

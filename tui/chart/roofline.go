@@ -2,6 +2,7 @@ package chart
 
 import (
 	"math"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -120,12 +121,15 @@ func (r Roofline) known() bool {
 }
 
 // scales chooses the axes, in whole decades, so that they stand still while points
-// move: the roof with the ridge inside, and every point. It is false where there is
-// neither.
+// move: the roof with the ridge inside, the spots, and the trail but for its outermost
+// points, one of which would flatten all the others. It is false where there is
+// nothing to show.
 func (g *roofing) scales() bool {
-	var xs, ys []float64
-	for _, p := range g.points() {
-		xs, ys = append(xs, p.X), append(ys, p.Y)
+	xs, ys := g.inner()
+	for _, s := range g.Spots {
+		if s.drawable() {
+			xs, ys = append(xs, s.X), append(ys, s.Y)
+		}
 	}
 	top := 0.0
 	if g.known() {
@@ -149,19 +153,18 @@ func (g *roofing) scales() bool {
 	return true
 }
 
-func (g *roofing) points() []XY {
-	var out []XY
+// inner is the coordinates of the trail without a twentieth at either end; what lies
+// outside of the axes for it is drawn at their edge.
+func (g *roofing) inner() (xs, ys []float64) {
 	for _, p := range g.Trail {
 		if p.drawable() {
-			out = append(out, p)
+			xs, ys = append(xs, p.X), append(ys, p.Y)
 		}
 	}
-	for _, s := range g.Spots {
-		if s.drawable() {
-			out = append(out, s.XY)
-		}
-	}
-	return out
+	slices.Sort(xs)
+	slices.Sort(ys)
+	n := len(xs) / 20
+	return xs[n : len(xs)-n], ys[n : len(ys)-n]
 }
 
 // wholeDecades is the scale from the power of ten below the least value to that above
@@ -374,8 +377,8 @@ func (g *roofing) legend() {
 				next[y], placed = x+n+1, true
 			}
 		}
-		for y := g.h - 1; y >= 0 && !placed; y-- {
-			if x := g.w - n; x > 0 && g.blank(x, y, n) {
+		for i := 0; i < g.h*(g.w-n) && !placed; i++ { // from the right end of the lowest row on
+			if x, y := g.w-n-i%(g.w-n), g.h-1-i/(g.w-n); g.blank(x, y, n) {
 				g.item(it, x, y)
 				placed = true
 			}

@@ -92,15 +92,15 @@ func (s *sheet) pool(f *model.Frame, c *model.CapacityView) {
 
 // poolTitle names a pool and what is in it.
 func poolTitle(c *model.CapacityView, w int, look Look) []seg {
-	title := []seg{{themes.Strong, "CAPACITY "}, {themes.Text, look.foreign(c.Pool, 24)}}
+	title := []seg{{themes.Strong, "CAPACITY "}, {themes.Text, look.foreign(c.Pool, max(w-62, 24))}}
 	if w < narrow {
 		return title
 	}
-	in := plural(len(c.Targets), "engine")
-	if n := len(c.Workflows); n > 0 {
-		in += ", " + look.foreign(strings.Join(c.Workflows, ", "), max(w-75, 12))
+	in := "  " + plural(len(c.Targets), "engine")
+	if all := strings.Join(c.Workflows, ", "); all != c.Pool && w >= threeWide {
+		in += ", " + look.foreign(all, w-76)
 	}
-	return append(title, seg{themes.Muted, "  " + in})
+	return append(title, seg{themes.Muted, in})
 }
 
 // The zones of a load factor: room, a watch, and beyond the planning limit, where
@@ -187,7 +187,7 @@ func (s *sheet) room(c *model.CapacityView) {
 	switch {
 	case !ok:
 	case more <= 0:
-		s.prose("headroom", themes.Breach, "none: take away "+unit.Rate(-more)+" req/s of this mix for 0.7")
+		s.prose("headroom", themes.Breach, "none: take away "+unit.Rate(-more)+" req/s of this mix to reach 0.7")
 	default:
 		text := "you can add " + unit.Rate(more) + " req/s of this mix"
 		if known {
@@ -208,13 +208,12 @@ func (s *sheet) bindsFirst(c *model.CapacityView) {
 	if c.First == model.BindsNothing && c.FirstWhy == "" {
 		return
 	}
-	word, ok := bindingWords[c.First]
-	if !ok {
-		word = string(c.First)
+	text := string(c.FirstWhy)
+	if text == "" {
+		text = bindingWords[c.First]
 	}
-	text := word
-	if c.FirstWhy != "" {
-		text = strings.TrimPrefix(text+": "+string(c.FirstWhy), ": ")
+	if text == "" {
+		text = string(c.First)
 	}
 	s.prose("binds first", themes.Text, text)
 }
@@ -239,7 +238,7 @@ func (s *sheet) replicas(c *model.CapacityView) {
 		ps = append(ps, say(2, themes.Muted, "no forecast: in the configuration"))
 	}
 	if r.Why != "" {
-		ps = append(ps, say(1, themes.Muted, "by "+k.sentence(string(r.Why), 40)))
+		ps = append(ps, say(1, themes.Muted, k.sentence(string(r.Why), 40)))
 	}
 	s.facts("replicas", ps...)
 }

@@ -1,7 +1,7 @@
 package panes
 
 import (
-	"math"
+	"slices"
 	"strings"
 
 	"slotop/model"
@@ -25,7 +25,7 @@ const (
 	roofUsualH = 10
 	threeWide  = 112                                // from here on the GPUs' figures stand beside the step
 	twoWide    = 70                                 // from here on the step stands beside the plot
-	plotAloneH = chart.MinRoofH + 1 + stepLines + 3 // below it a narrow screen has no plot
+	plotAloneH = chart.MinRoofH + 1 + stepLines + 1 // below it a narrow screen has no plot
 )
 
 // Want is what its text needs; the plot takes what the rest of the screen leaves.
@@ -38,15 +38,15 @@ func (Roofline) Want(f *model.Frame, w int, look Look) layout.Want {
 		n := len(untold(f, u, w, look))
 		return layout.Want{Min: min(n, 4), Ideal: n, Max: n}
 	}
-	n := len(belowPlot(f, u, w, math.MaxInt16, look))
-	least := len(belowPlot(f, u, w, 0, look)) + 1
+	t := belowPlot(f, u, w, look)
 	if w < twoWide {
-		return layout.Want{Min: least, Ideal: n + 2 + stepLines, Max: n + 2 + stepLines + roofMaxH}
+		return layout.Want{Min: t.must + 1, Ideal: t.all() + 1 + stepLines, Max: t.all() + 2 + stepLines + roofMaxH}
 	}
-	return layout.Want{Min: least, Ideal: n + 1 + roofUsualH, Max: n + 1 + roofMaxH}
+	return layout.Want{Min: t.must + 1, Ideal: t.all() + roofUsualH, Max: t.all() + roofMaxH}
 }
 
-// Render draws as much as there is room for: the sentence and the figures stay.
+// Render draws as much as there is room for: the sentence and the figures stay, then
+// comes the plot, then the rest of the text.
 func (Roofline) Render(f *model.Frame, size layout.Size, look Look) string {
 	u := UtilizationUnder(f, look.View)
 	if u == nil || size.H <= 0 {
@@ -55,26 +55,38 @@ func (Roofline) Render(f *model.Frame, size layout.Size, look Look) string {
 	if !plottable(u) {
 		return lines(size.H, untold(f, u, size.W, look)...)
 	}
-	text := belowPlot(f, u, size.W, size.H-1, look)
-	room := size.H - len(text)
-	var top []string
-	switch {
-	case size.W >= threeWide && room > chart.MinRoofH:
-		top = useColumns(f, u, layout.Size{W: size.W, H: room}, look, roofColumn, stepColumn, figuresColumn)
-	case size.W >= twoWide && room > chart.MinRoofH:
-		top = useColumns(f, u, layout.Size{W: size.W, H: room}, look, roofColumn, stepColumn)
-	case room >= plotAloneH:
-		top = append(roofColumn.draw(f, u, layout.Size{W: size.W, H: room - stepLines - 1}, look),
-			stepColumn.draw(f, u, layout.Size{W: size.W, H: stepLines + 1}, look)...)
-	case room > stepLines:
-		top = stepColumn.draw(f, u, layout.Size{W: size.W, H: stepLines + 1}, look)
-	default:
-		top = []string{look.rule(size.W, roofTitle(u, size.W, look), peaksRemark(u, look)...)}
-		if room > 1 {
-			top = append(top, stepInOneLine(u, size.W, look))
+	t := belowPlot(f, u, size.W, look)
+	text := t.lines(size.H - 1)
+	if size.W >= twoWide {
+		if plot := min(roofUsualH, size.H-t.least()); plot > chart.MinRoofH {
+			text = t.lines(size.H - plot)
 		}
 	}
+	top := roofTop(f, u, layout.Size{W: size.W, H: size.H - len(text)}, look)
 	return lines(size.H, append(top, text...)...)
+}
+
+// roofTop is the plot and the step, as far as they fit.
+func roofTop(f *model.Frame, u *model.UtilizationView, size layout.Size, look Look) []string {
+	switch {
+	case size.W >= threeWide && size.H > chart.MinRoofH:
+		return useColumns(f, u, size, look, roofColumn, stepColumn, figuresColumn)
+	case size.W >= twoWide && size.H > chart.MinRoofH:
+		return useColumns(f, u, size, look, roofColumn, stepColumn)
+	case size.W >= chart.MinRoofW && size.H >= plotAloneH:
+		plot := layout.Size{W: size.W, H: size.H - stepLines - 1}
+		return append(drawRoof(f, u, plot, look), drawStep(f, u, layout.Size{W: size.W, H: stepLines + 1}, look)...)
+	case size.H > len(stepParts)+1:
+		title, _ := stepTitle(u)
+		title = append([]seg{{themes.Text, look.foreign(u.Target, 24) + "  "}}, title...)
+		return append([]string{look.rule(size.W, title, peaksRemark(u, look)...)}, drawStep(f, u, size, look)[1:]...)
+	default:
+		top := []string{look.rule(size.W, roofTitle(u, size.W, look), peaksRemark(u, look)...)}
+		if size.H > 1 {
+			top = append(top, stepInOneLine(u, size.W, look))
+		}
+		return top
+	}
 }
 
 // plottable reports whether there is anything to draw: a roof, or a point.
@@ -140,7 +152,7 @@ func drawRoof(_ *model.Frame, u *model.UtilizationView, size layout.Size, look L
 // roofTitle is whose roofline it is, and on which hardware.
 func roofTitle(u *model.UtilizationView, w int, look Look) []seg {
 	const around = 6
-	name := look.foreign(u.Target, 24)
+	name := look.foreign(u.Target, min(24, max(w-around-len("ROOFLINE ")-2-cells(hardwareText(u)), 12)))
 	room := w - around - len("ROOFLINE ") - cells(name) - 2
 	return []seg{{themes.Strong, "ROOFLINE "}, {themes.Text, name}, {themes.Muted, "  " + look.sentence(hardwareText(u), max(room, 1))}}
 }
@@ -173,7 +185,7 @@ func confidenceText(u *model.UtilizationView) string {
 func roofPlot(u *model.UtilizationView, look Look) chart.Roofline {
 	p := chart.Roofline{
 		Peak: orZero(u.PeakFLOPs) / tera, Bandwidth: orZero(u.PeakBytes) / tera, UnitX: "FLOP/B", Empty: noPoint(u),
-		FormatX: unit.Number, FormatY: unit.Number, UnitY: "TFLOP/s", ASCII: look.ASCII,
+		FormatX: unit.Number, FormatY: unit.Number, UnitY: look.sentence(withPrecision("TFLOP/s", u), 24), ASCII: look.ASCII,
 		Label: look.ink(themes.Muted), Rule: look.ink(themes.Rule), Roof: look.ink(themes.Objective),
 		Ages: [3]chart.Ink{look.ink(themes.Rule), look.ink(themes.Low), look.ink(themes.High)},
 	}
@@ -231,30 +243,69 @@ func noPoint(u *model.UtilizationView) string {
 	return "no operating point yet"
 }
 
-// belowPlot is the figures, where no column of their own has them, then the sentence
-// and what else must be known to read it: in at most n lines, the sentence whatever n
-// is.
-func belowPlot(f *model.Frame, u *model.UtilizationView, w, n int, look Look) []string {
-	s := &sheet{w: w, look: look}
+// useText is what stands below the plot: what always does, the figures where no
+// column of their own has them and the sentence, and what else must be known to read
+// it.
+type useText struct {
+	w     int
+	look  Look
+	fixed []string
+	must  int // of them, that stay on the smallest screen
+	rest  []seg
+}
+
+func belowPlot(f *model.Frame, u *model.UtilizationView, w int, look Look) useText {
+	figures, verdict := &sheet{w: w, look: look}, &sheet{w: w, look: look}
 	if w < threeWide {
-		s.useLines(f, u)
+		figures.useLines(f, u)
 	}
-	s.out = s.out[:min(len(s.out), max(n-2, 1))]
-	verdict := &sheet{w: w, look: look}
 	verdict.text(1, boundRole(u), look.sentenceOf(u))
-	out := append(s.out, verdict.out[:min(len(verdict.out), 3)]...)
-	rest := &sheet{w: w, look: look}
+	t := useText{w: w, look: look, fixed: append(figures.out, verdict.out...)}
+	t.must = len(t.fixed)
+	if w < narrow { // the last line of figures may go
+		t.fixed, t.must = append(verdict.out, figures.out...), t.must-1
+	}
+	add := func(role themes.Role, text string) {
+		for _, l := range wrap(look.sentence(text, maxProse), w-1) {
+			t.rest = append(t.rest, seg{role, l})
+		}
+	}
 	if impossible(u) {
-		rest.text(1, themes.Warn, beyondText)
+		add(themes.Warn, beyondText)
 	}
 	if u.Gap != "" {
-		rest.text(1, themes.Text, string(u.Gap))
+		add(themes.Text, string(u.Gap))
 	}
 	if len(u.Missing) > 0 && (u.Bound == model.BoundUnknown || u.Likely) {
-		rest.text(1, themes.Muted, "to know more: "+u.Missing[0])
+		add(themes.Muted, "to know more: "+u.Missing[0])
 	}
-	return append(out, rest.out[:min(len(rest.out), max(n-len(out), 0))]...)
+	return t
 }
+
+// all is how many lines there are.
+func (t useText) all() int { return len(t.fixed) + len(t.rest) }
+
+// least is how many lines say that there is more.
+func (t useText) least() int { return len(t.fixed) + min(len(t.rest), 1) }
+
+// lines is at most n lines. Where not all fit the last one says how to see them.
+func (t useText) lines(n int) []string {
+	out := slices.Clone(t.fixed[:min(len(t.fixed), max(n, 0))])
+	room := max(n-len(out), 0)
+	for i, r := range t.rest[:min(len(t.rest), room)] {
+		l := t.look.line(t.w).pad(1)
+		if i == room-1 && room < len(t.rest) {
+			l.put(r.role, t.look.cut(r.text+t.look.pick("…", ".."), t.w-1-cells(openForAll))).put(themes.Muted, openForAll)
+		} else {
+			l.put(r.role, r.text)
+		}
+		out = append(out, l.String())
+	}
+	return out
+}
+
+// openForAll ends what is cut short.
+const openForAll = "  enter: all of it"
 
 const beyondText = "above 100 %: a peak, the shape, the precision or the number of GPUs is wrong"
 

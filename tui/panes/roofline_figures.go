@@ -32,7 +32,13 @@ func drawFigures(f *model.Frame, u *model.UtilizationView, size layout.Size, loo
 	}
 	if len(gpus) > 0 {
 		figure("power", powerPart(gpus, look))
-		figure("clock", clockPart(gpus, look), heldPart(gpus, look))
+		clock, held := clockPart(gpus, look), heldPart(gpus, look)
+		if held.segs[0].role == themes.Warn { // what to look at has room of its own
+			figure("clock", clock)
+			figure("held", held)
+		} else {
+			figure("clock", clock, held)
+		}
 	}
 	figure("busy", busyPart(u, look), say(1, themes.Muted, "(some kernel ran)"))
 	if len(gpus) == 0 {
@@ -47,13 +53,14 @@ const noGPUs = "power and clocks: no GPU is known to serve it; nvml: beside the 
 
 // gpusTitle names the GPU, or counts the GPUs, that serve the engine.
 func gpusTitle(u *model.UtilizationView, gpus []*model.DeviceView, look Look) []seg {
+	hardware := seg{themes.Muted, " " + look.sentence(withPrecision(string(u.Device), u), 32)}
 	switch {
 	case len(gpus) == 1 && gpus[0].Index.OK():
-		return []seg{{themes.Strong, "GPU " + unit.Integer(gpus[0].Index.Value)}, {themes.Muted, " " + look.cut(look.ceiling(u), 24)}}
+		return []seg{{themes.Strong, "GPU " + unit.Integer(gpus[0].Index.Value)}, hardware}
 	case len(gpus) > 1:
-		return []seg{{themes.Strong, plural(len(gpus), "GPU")}, {themes.Muted, " " + look.cut(look.ceiling(u), 24)}}
+		return []seg{{themes.Strong, plural(len(gpus), "GPU")}, hardware}
 	default:
-		return []seg{{themes.Strong, "GPU"}, {themes.Muted, " " + look.cut(look.ceiling(u), 24)}}
+		return []seg{{themes.Strong, "GPU"}, hardware}
 	}
 }
 
@@ -189,9 +196,9 @@ func heldPart(gpus []*model.DeviceView, look Look) part {
 	case !known:
 		return say(1, themes.Muted, "throttling not known")
 	case hurts:
-		return say(0, themes.Warn, look.foreign(strings.Join(reasons, ", "), 24))
+		return say(0, themes.Warn, look.foreign(strings.Join(reasons, ", "), 36))
 	case len(reasons) > 0:
-		return say(0, themes.Text, look.foreign(strings.Join(reasons, ", "), 24))
+		return say(0, themes.Text, look.foreign(strings.Join(reasons, ", "), 36))
 	default:
 		return say(1, themes.Muted, "no throttling")
 	}

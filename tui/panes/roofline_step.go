@@ -29,7 +29,10 @@ var stepParts = []stepPart{
 // drawStep is what the mean step is made of, as bars of one scale, and how long it
 // takes against what its load explains.
 func drawStep(_ *model.Frame, u *model.UtilizationView, size layout.Size, look Look) []string {
-	title, remark := stepTitle(u, look)
+	title, remark := stepTitle(u)
+	if r, ok := residualOf(u).Get(); ok && size.H <= len(stepParts)+1 { // no line is left for it
+		remark = []part{say(0, machineOf(u).role(), unit.Multiple(r, look.ASCII)+" of what load explains")}
+	}
 	out := []string{look.rule(size.W, title, remark...)}
 	s := &sheet{w: size.W, look: look}
 	if why := noSplit(u); why != "" {
@@ -48,7 +51,7 @@ func drawStep(_ *model.Frame, u *model.UtilizationView, size layout.Size, look L
 }
 
 // stepTitle is the length of the mean step, and whether it was counted.
-func stepTitle(u *model.UtilizationView, look Look) (title []seg, remark []part) {
+func stepTitle(u *model.UtilizationView) (title []seg, remark []part) {
 	title = []seg{{themes.Strong, "STEP"}}
 	if u.Step == nil || !u.Step.Seconds.OK() {
 		return title, nil

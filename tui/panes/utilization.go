@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"slotop/model"
 	"slotop/model/unit"
@@ -101,7 +102,7 @@ const (
 	useSorts
 )
 
-var useSortWords = [useSorts]string{"worst first", "by name", "by MFU", "by MBU", "by step against load"}
+var useSortWords = [useSorts]string{"worst first", "by name", "by MFU", "by MBU", "by slowdown"}
 
 // Next is the order after s.
 func (s UseSort) Next() UseSort { return (s + 1) % useSorts }
@@ -331,26 +332,33 @@ func utilizationColumns(shown []*model.UtilizationView, w int, look Look) []colu
 	longest, device := 0, 8
 	for _, u := range shown {
 		longest = max(longest, cells(unit.Escape(u.Target, look.ASCII)))
-		device = max(device, cells(unit.Escape(hardwareText(u), look.ASCII)))
+		device = max(device, cells(unit.Escape(withPrecision(hardwareText(u), u), look.ASCII)))
 	}
 	return []column[*model.UtilizationView]{
 		{title: "ENGINE", min: leastName(longest, w, 14), max: nameWidth(longest), left: true, draw: func(u *model.UtilizationView, w int, k Look) cell {
 			return cell{themes.Strong, k.foreign(u.Target, w)}
 		}},
-		{title: "MFU", min: 7, draw: func(u *model.UtilizationView, w int, k Look) cell { return k.useShare(u.MFU, w) }},
-		{title: "MBU", min: 7, draw: func(u *model.UtilizationView, w int, k Look) cell { return k.useShare(u.MBU, w) }},
-		{title: "BY", min: len("engine estimate"), drop: 3, left: true, draw: func(u *model.UtilizationView, _ int, k Look) cell {
-			if u.Basis == "" {
+		{title: "COMPUTE", min: 7, draw: func(u *model.UtilizationView, w int, k Look) cell { return k.useShare(u.MFU, w) }},
+		{title: "BANDWIDTH", min: 9, draw: func(u *model.UtilizationView, w int, k Look) cell { return k.useShare(u.MBU, w) }},
+		{title: "BY", min: 8, max: len("engine estimate"), drop: 3, left: true, draw: func(u *model.UtilizationView, w int, k Look) cell {
+			words := basisWords[u.Basis]
+			switch {
+			case u.Basis == "":
 				return cell{themes.Muted, unit.None(k.ASCII)}
+			case words.word == "":
+				return cell{themes.Muted, k.foreign(string(u.Basis), w)}
+			case w < cells(words.short):
+				return cell{themes.Muted, words.word}
+			default:
+				return cell{themes.Muted, words.short}
 			}
-			return cell{themes.Muted, k.basis(u.Basis)}
 		}},
-		{title: "BOUND", min: len("likely bandwidth-bound"), drop: 1, left: true, draw: func(u *model.UtilizationView, w int, k Look) cell {
+		{title: "BOUND", min: len("likely bandwidth"), drop: 1, left: true, draw: func(u *model.UtilizationView, w int, k Look) cell {
 			role := themes.Text
 			if u.Bound == model.BoundUnknown {
 				role = themes.Muted
 			}
-			return cell{role, k.cut(k.ceiling(u), w)}
+			return cell{role, k.cut(strings.TrimSuffix(k.ceiling(u), "-bound"), w)}
 		}},
 		{title: "STEP", min: 8, drop: 4, draw: func(u *model.UtilizationView, w int, k Look) cell {
 			if u.Step == nil {
@@ -360,7 +368,7 @@ func utilizationColumns(shown []*model.UtilizationView, w int, look Look) []colu
 			c.text = k.cut(c.text, w)
 			return c
 		}},
-		{title: "OF LOAD", min: 7, drop: 2, draw: func(u *model.UtilizationView, w int, k Look) cell {
+		{title: "SLOWDOWN", min: 8, drop: 2, draw: func(u *model.UtilizationView, w int, k Look) cell {
 			c := k.reading(residualOf(u), w, func(v float64) string { return unit.Multiple(v, k.ASCII) })
 			if c.role == themes.Text {
 				c.role = machineOf(u).role()
@@ -370,12 +378,12 @@ func utilizationColumns(shown []*model.UtilizationView, w int, look Look) []colu
 		}},
 		{title: "BUSY", min: 6, drop: 5, draw: func(u *model.UtilizationView, w int, k Look) cell { return k.ratio(u.Busy, w) }},
 		{title: "HARDWARE", min: min(device, 24), max: min(device, 40), drop: 6, left: true, draw: func(u *model.UtilizationView, w int, k Look) cell {
-			return cell{themes.Muted, k.foreign(hardwareText(u), w)}
+			return cell{themes.Muted, k.foreign(withPrecision(hardwareText(u), u), w)}
 		}},
 	}
 }
 
-// hardwareText is what an engine runs on: 2 × H100 SXM, BF16.
+// hardwareText is what an engine runs on: 2 x H100 SXM.
 func hardwareText(u *model.UtilizationView) string {
 	text := string(u.Device)
 	if text == "" {
@@ -384,8 +392,14 @@ func hardwareText(u *model.UtilizationView) string {
 	if n, ok := u.GPUs.Get(); ok && n != 1 && !math.IsInf(n, 0) {
 		text = unit.Number(n) + " x " + text
 	}
-	if u.Precision != "" {
-		text += ", " + string(u.Precision)
-	}
 	return text
+}
+
+// withPrecision adds the precision of the arithmetic, which decides which peak there
+// is.
+func withPrecision(text string, u *model.UtilizationView) string {
+	if u.Precision == "" {
+		return text
+	}
+	return text + " " + string(u.Precision)
 }

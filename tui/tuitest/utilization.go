@@ -101,7 +101,7 @@ func TrafficUse() *model.Frame {
 	f := oneEngine(u)
 	c := pool("vllm-0:8000", 1.46)
 	c.Rate, c.Headroom, c.More = model.Of(29.2), model.Of(-0.52), model.Of(-15.2)
-	c.First, c.FirstWhy = model.BindsKV, "the KV cache is full, 228 sequences fit"
+	c.First, c.FirstWhy = model.BindsKV, "the KV cache fills first: 228 sequences fit (model)"
 	c.Sentence = "overloaded: load 1.46 of 0.70; a second replica makes it 0.73"
 	c.Replicas.Needed, c.Replicas.Then = model.Of(3), model.Of(3)
 	c.Knees[0].Reached = true
@@ -247,8 +247,8 @@ func pool(name string, load float64) model.CapacityView {
 	return model.CapacityView{
 		Pool: name, Targets: []string{"vllm-0:8000"}, Workflows: []string{"batch-eval", "chat", "summarize"},
 		Load: model.Of(load), Rate: model.Of(rate), PerCall: model.Of(0.0506), MaxRate: model.Of(19.7), KVRate: model.Of(17.5), SLORate: model.Of(14.4),
-		Headroom: model.Of(0.7/load - 1), More: model.Of(rate * (0.7/load - 1)), First: model.BindsMemory, FirstWhy: "TPOT of chat reaches 50 ms at 14.4 /s, before the KV cache is full",
-		Replicas: model.ReplicaPlan{Ready: 1, Needed: model.Of(math.Ceil(load / 0.7)), Forecast: model.Of(24), Then: model.Of(2), Why: "load"},
+		Headroom: model.Of(0.7/load - 1), More: model.Of(rate * (0.7/load - 1)), First: model.BindsMemory, FirstWhy: "the objective on TPOT of chat breaks first, at 14.4 req/s (model)",
+		Replicas: model.ReplicaPlan{Ready: 1, Needed: model.Of(math.Ceil(load / 0.7)), Forecast: model.Of(24), Then: model.Of(2), Why: "the load decides"},
 		Knees: []model.KneeView{
 			{Workflow: "chat", Rate: model.Of(13.1), Blocks: 238, Observed: span(3.1, 16.2), Reached: true},
 			{Workflow: "summarize", Rate: model.Of(16.2), Blocks: 238, Observed: span(3.1, 16.2)},
