@@ -102,10 +102,7 @@ func (s *sheet) cause(d *model.FindingView, pool *model.DiagnosisView) {
 
 // factorText is "arrival rate ×3.60 → +260 % work".
 func factorText(v *model.FactorView) string {
-	text := factorWord(v.Factor)
-	if r, ok := v.Ratio.Get(); ok {
-		text += " " + unit.Times(r)
-	}
+	text := factorChange(v)
 	if w, ok := v.Work.Get(); ok {
 		text += " → " + unit.More(w) + " work"
 	}

@@ -29,7 +29,7 @@ func reasons(f *model.Frame, w *model.WorkflowView, width int, look Look) []labe
 	case l.Finding == nil && l.Pool == nil:
 		return nil
 	case l.Finding == nil:
-		return []labelled{{label: "cause", brief: "why", role: themes.Text, text: l.Pool.Verdict()}}
+		return []labelled{{label: "cause", brief: "why", role: themes.Text, text: verdict(l.Pool)}}
 	}
 	out := []labelled{{label: "because", brief: "why", role: themes.Strong, text: l.Finding.Because()}}
 	if others := unit.Integer(float64(l.More)) + " more on 6"; l.More > 0 && out[0].room(width, look) >= cells(others)+remarkGap+2 {
@@ -40,13 +40,42 @@ func reasons(f *model.Frame, w *model.WorkflowView, width int, look Look) []labe
 	case l.Pool != nil && l.Pool.State == model.CannotTell: // it stands from before
 		out = append(out, labelled{label: "now", role: themes.Text, text: l.Pool.Verdict()})
 	case not != "":
-		out = append(out, labelled{label: "not", role: themes.Text, text: not})
+		out = append(out, labelled{label: "not", role: themes.Text, text: not, short: firstOf(l.Finding.Not, look)})
 	}
-	try := labelled{label: "try", brief: "try", role: themes.Strong, text: tryText(l.Finding), remark: sureness(l.Finding, width)}
-	if len(l.Finding.Try) > 1 {
-		try.short = l.Finding.Try[0] + look.pick(" …", " ..")
+	return append(out, labelled{
+		label: "try", brief: "try", role: themes.Strong, text: tryText(l.Finding), short: firstOf(l.Finding.Try, look), remark: sureness(l.Finding, width),
+	})
+}
+
+// firstOf is the first of several texts, with a mark that there are more.
+func firstOf(texts []string, look Look) string {
+	if len(texts) < 2 {
+		return ""
 	}
-	return append(out, try)
+	return texts[0] + " " + look.pick("…", "..")
+}
+
+// verdict is what a diagnosis without a finding comes to while users are hurt. What
+// moved is no finding before it is seen a second time.
+func verdict(d *model.DiagnosisView) string {
+	var moved []string
+	for i := range d.Factors {
+		if v := &d.Factors[i]; d.State == model.NoFinding && v.Moved {
+			moved = append(moved, factorChange(v))
+		}
+	}
+	if len(moved) == 0 {
+		return d.Verdict()
+	}
+	return "not confirmed yet: " + strings.Join(moved, ", ")
+}
+
+// factorChange is "arrival rate ×3.60".
+func factorChange(v *model.FactorView) string {
+	if r, ok := v.Ratio.Get(); ok {
+		return factorWord(v.Factor) + " " + unit.Times(r)
+	}
+	return factorWord(v.Factor)
 }
 
 // noticed is a cause while nobody hurts, in one quiet line.

@@ -13,6 +13,8 @@ import (
 // TestLead: who, since when, why, what it is not and what to try, at any width, and
 // each answer that there may be has its words.
 func TestLead(t *testing.T) {
+	early := tuitest.Unexplained()
+	early.Diagnoses[0].Factors, early.Diagnoses[0].Sentence = tuitest.Arrivals().Diagnoses[0].Factors, "nobody is hurt: arrivals ×3.60"
 	for _, tc := range []struct {
 		name  string
 		frame *model.Frame
@@ -25,6 +27,7 @@ func TestLead(t *testing.T) {
 		{"a cause, narrow", tuitest.Arrivals(), 40, []string{"chat BREACHED for 4 min 12 s", "why arrivals ×3.6, all chat", "try add a replica", "high, n 1892"}, []string{"not "}},
 		{"cannot tell", tuitest.Untold(), 80, []string{"cause    cannot tell: only 20 s of quiet time", "TTFT 500 ms: 1 of 1892 met"}, []string{"because", "try "}},
 		{"nothing moved", tuitest.Unexplained(), 80, []string{"cause    no factor moved: arrivals ×1.02"}, []string{"because", "try "}},
+		{"it moved for the first time", early, 80, []string{"cause    not confirmed yet: arrival rate ×3.60"}, []string{"because", "try ", "nobody is hurt"}},
 		{"it stands from before", tuitest.Stood(), 80, []string{"because  arrivals", "now      cannot tell: no engine of it answers", "try  "}, []string{"not  "}},
 		{"the cause is another's", tuitest.Bulk(), 80, []string{"chat BREACHED", "because  arrivals ×1.8, 96 % batch-eval", "try      admit batch-eval by priority below chat"}, []string{"the users got worse"}},
 		{"nobody is hurt", tuitest.Seen(), 80, []string{"all 3 workflows met", "noticed  arrivals ×1.4, all chat", "confidence medium, n 672"}, []string{"nothing to do", "because", "try "}},

@@ -289,7 +289,7 @@ func glued(words []string) []string {
 }
 
 // unitWords are the units that stand behind a number and a blank.
-var unitWords = []string{"%", "ms", "s", "min", "h", "d", "/s", "req/s", "tok/s", "MHz", "GiB", "tokens", "requests"}
+var unitWords = []string{"%", "ms", "s", "min", "h", "d", "/s", "req/s", "tok/s", "MHz", "GiB", "tokens", "requests", "preemptions/s"}
 
 // lines joins at most n lines.
 func lines(n int, all ...string) string {
