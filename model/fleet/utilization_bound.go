@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"slotop/model"
+	"slotop/model/steptime"
 	"slotop/model/unit"
 )
 
@@ -91,13 +92,13 @@ func phase(v *model.UtilizationView) string {
 	}
 }
 
-// shares are the parts of a step's explained time, NaN without a split: launches and
-// host work of sequences, weights and KV reads, prompts.
+// shares are the parts of a step's time, NaN without a split: host work of sequences,
+// weights and KV reads, prompts.
 func shares(s *model.StepView) (host, reads, prompts float64) {
-	if s == nil || !s.Fixed.OK() || !s.KV.OK() || !s.Prefill.OK() || !s.Sequences.OK() {
+	if s == nil || !s.Unexplained.OK() {
 		return math.NaN(), math.NaN(), math.NaN()
 	}
-	all := s.Fixed.Value + s.KV.Value + s.Prefill.Value + s.Sequences.Value
+	all := s.Seconds.Value + math.Max(0, -s.Unexplained.Value) // at least what is explained
 	return s.Sequences.Value / all, (s.Fixed.Value + s.KV.Value) / all, s.Prefill.Value / all
 }
 
@@ -118,6 +119,9 @@ func (e *engineUse) because(v *model.UtilizationView, compute, bandwidth float64
 		text += fmt.Sprintf("weights and KV reads are %s of a step; ", unit.Percent(reads))
 	default:
 		text += fmt.Sprintf("weights and KV reads are %s of a step, prompts %s; ", unit.Percent(reads), unit.Percent(prompts))
+	}
+	if s := v.Step; s != nil && steptime.Judge(number(s.Residual)) == steptime.Slower {
+		text += fmt.Sprintf("%s of it is unexplained, by its own baseline; ", unit.Percent(s.Unexplained.Value/s.Seconds.Value))
 	}
 	switch {
 	case math.IsNaN(compute):

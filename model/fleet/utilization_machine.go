@@ -56,7 +56,7 @@ func (s *served) lookUp(t *target, specs []model.ModelSpec) *served {
 	}
 	*s = served{names: names}
 	if len(names) == 0 {
-		s.why = "the page names no model: its shape is not known"
+		s.why = "the page names no model"
 		return s
 	}
 	var shapes []*roofline.Shape
@@ -123,7 +123,7 @@ func shapeOf(name string, specs []model.ModelSpec) (*roofline.Shape, string) {
 	if s := roofline.FindShape(name); s != nil {
 		return s, ""
 	}
-	return nil, "the shape of " + name + " is not known: name it under models"
+	return nil, name + " is not in the table of models; say what it is under models"
 }
 
 // identify finds out what the engine runs on: as configured, or by the devices that

@@ -101,8 +101,23 @@ func (e *engineUse) byEngine() {
 	if e.served.shape != nil && e.served.shape.Experts > 0 {
 		m.note = append(m.note, "with as many experts read as tokens could touch")
 	}
+	if math.IsNaN(e.gpus) {
+		m.note = append(m.note, "of one GPU "+rates(each)+": how many there are is not known")
+	}
 	m.total = roofline.Work{FLOPs: each.FLOPs * e.gpus, Bytes: each.Bytes * e.gpus}
 	e.measures = append(e.measures, m)
+}
+
+// rates are those of a second's work that are known.
+func rates(w roofline.Work) string {
+	var known []string
+	if !math.IsNaN(w.FLOPs) {
+		known = append(known, unit.FLOPs(w.FLOPs))
+	}
+	if !math.IsNaN(w.Bytes) {
+		known = append(known, unit.Bandwidth(w.Bytes))
+	}
+	return strings.Join(known, " and ")
 }
 
 // estimators is how many data-parallel engines of the page estimate: each counts for

@@ -213,6 +213,13 @@ func TestUtilizationByEngine(t *testing.T) {
 	if !v.Likely {
 		t.Error("an estimate is only likely")
 	}
+
+	page := w.page
+	w = newWorkshop(t, model.Policy{})
+	w.page, w.gpus = page, nil
+	v = w.use(4)
+	none(t, "FLOP/s of nobody knows how many", v.Measures[0].FLOPs)
+	lists(t, []string{string(v.Measures[0].Note)}, "of one GPU 200 TFLOP/s and 1.5 TB/s: how many there are is not known")
 }
 
 func withCounters(tensor, dram float64) func() []model.Device {
@@ -272,7 +279,7 @@ func TestBusyIsNoUtilization(t *testing.T) {
 		t.Errorf("%q", v.Sentence)
 	}
 	near(t, "busy", v.Busy, 1)
-	lists(t, v.Missing, "shape: the shape of acme/secret-70b is not known: name it under models")
+	lists(t, v.Missing, "shape: acme/secret-70b is not in the table of models; say what it is under models")
 }
 
 func TestBound(t *testing.T) {
@@ -326,11 +333,11 @@ func TestUtilizationUnknown(t *testing.T) {
 		"no such card":        {change: func(w *workshop) { w.gpus = two("NVIDIA X1", "NVIDIA X1") }, missing: "peaks: NVIDIA X1 is not in the table", say: "unknown: the peaks are not known", flops: true},
 		"a virtual card":      {change: func(w *workshop) { w.gpus = two("GRID A100-4C", "GRID A100-4C") }, missing: "virtual", say: "unknown: the peaks", flops: true},
 		"two kinds":           {change: func(w *workshop) { w.gpus = two("NVIDIA L4", "NVIDIA L40S") }, missing: "peaks: it runs on L4 and L40S", say: "unknown: the peaks", flops: true},
-		"an alias":            {change: func(w *workshop) { w.name = "llama-70b" }, missing: "shape: the shape of llama-70b", say: "unknown: the driver gives busy time only"},
+		"an alias":            {change: func(w *workshop) { w.name = "llama-70b" }, missing: "shape: llama-70b is not in the table", say: "unknown: the driver gives busy time only"},
 		"one page":            {change: func(*workshop) {}, polls: 1, missing: "counters:", say: "unknown: rates need a second poll"},
 		"no tokens":           {change: func(w *workshop) { w.page = func(float64) []model.Sample { return busyPage(llama, 1)[:2] } }, missing: "formula: the page does not tell", say: "unknown: the driver gives busy"},
 		"two models":          {change: func(w *workshop) { w.engine = &model.About{Engine: "x", Models: []string{llama, "Qwen/Qwen3-8B"}} }, missing: "it serves 2 models of different shapes", say: "unknown: the driver"},
-		"one of them unknown": {change: func(w *workshop) { w.engine = &model.About{Engine: "x", Models: []string{llama, "mine"}} }, missing: "the shape of mine", say: "unknown: the driver"},
+		"one of them unknown": {change: func(w *workshop) { w.engine = &model.About{Engine: "x", Models: []string{llama, "mine"}} }, missing: "shape: mine is not in the table", say: "unknown: the driver"},
 	} {
 		w := newWorkshop(t, model.Policy{})
 		c.change(w)
@@ -484,12 +491,15 @@ func TestStepSplit(t *testing.T) {
 	near(t, "prefill", v.Step.Prefill, 2.76e-3)
 	near(t, "unexplained", v.Step.Unexplained, 14e-3-13.72e-3)
 	near(t, "residual", v.Step.Residual, 14/13.72)
-	const want = "bandwidth-bound decode: weights and KV reads are 80 % of a step; DRAM active 72 %, tensor active 12 %"
+	const want = "bandwidth-bound decode: weights and KV reads are 78 % of a step; DRAM active 72 %, tensor active 12 %"
 	if v.Sentence != want {
 		t.Errorf("%q", v.Sentence)
 	}
 	sum := v.Step.Fixed.Value + v.Step.KV.Value + v.Step.Prefill.Value + v.Step.Sequences.Value + v.Step.Unexplained.Value
 	near(t, "the parts", v.Step.Seconds, sum)
+
+	e.steps.nowMean.Step, e.steps.nowMean.At = 28e-3, w.at.Add(time.Second)
+	lists(t, []string{w.tick().Utilization[0].Sentence}, "39 % of a step, prompts 10 %; 51 % of it is unexplained")
 }
 
 // The trail holds ten minutes, and nobody writes to what a frame holds.
