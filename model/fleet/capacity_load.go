@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"slotop/model"
 	"slotop/model/capacity"
 	"slotop/model/diagnose"
 	"slotop/model/steptime"
@@ -28,7 +29,13 @@ func (r *poolRoom) load() {
 	case !r.machine.Known():
 		r.why = r.unknown()
 	}
+	if gone := r.counted(diagnose.Cancelled) / r.rate; gone > manyGone && r.lacks == "" {
+		r.lacks = unit.Percent(gone) + " of the requests are given up: those that are tried again count again"
+	}
 }
+
+// manyGone is the share of requests that are given up from which on it is said.
+const manyGone = 0.1
 
 // unknown says what it is that is not known.
 func (r *poolRoom) unknown() string {
@@ -58,16 +65,22 @@ func (r *poolRoom) kv(e *engineRoom) float64 {
 	}
 }
 
-// cap is how many sequences an engine runs at most: as configured, or as it says.
+// cap is how many sequences an engine runs at most: as configured, or as it says, or,
+// where that was found to bind, as many as run.
 func (r *poolRoom) cap(e *engineRoom) float64 {
-	switch n := r.f.hardwareOf(e.t).Sequences; {
-	case n > 0:
+	if n := r.f.hardwareOf(e.t).Sequences; n > 0 {
 		return float64(n) * e.servers
-	case e.t.steps == nil:
-		return math.NaN()
-	default:
+	}
+	if e.t.steps != nil && e.t.steps.sequences > 0 {
 		return e.t.steps.sequences
 	}
+	run := math.NaN()
+	if q := r.pool.flows[0].story.asked; q != nil && q.view.Binds == model.BindsCap {
+		for i := range e.now {
+			run = most(run, e.now[i].RunMost)
+		}
+	}
+	return run
 }
 
 // learned takes the mean of what was learned of the engines' steps, each weighing as

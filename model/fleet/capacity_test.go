@@ -101,6 +101,9 @@ func TestCapacityInOverload(t *testing.T) {
 	if !strings.HasPrefix(v.Sentence, "overloaded: load 1.") || !strings.HasSuffix(v.Sentence, " more replicas for this rate") {
 		t.Error(v.Sentence)
 	}
+	if !strings.Contains(string(v.Why), "are given up") {
+		t.Errorf("why %q", v.Why)
+	}
 	chat := v.Knees[1]
 	if !chat.Reached || !(chat.Rate.Value < 30) || !(v.Observed.Hi.Value > 50) {
 		t.Errorf("knee %+v, observed %+v", chat, v.Observed)
@@ -136,6 +139,11 @@ func TestCapacityOfACap(t *testing.T) {
 	v := roomOf(t, "demo:S0?seed=7", p, time.Minute, 300*time.Second, nil)
 	if v.First != model.BindsCap || !strings.Contains(string(v.FirstWhy), "the cap of 40 sequences") {
 		t.Errorf("%v %q", v.First, v.FirstWhy)
+	}
+	// It need not be configured where the diagnosis found it.
+	found := roomOf(t, "demo:S14?seed=7&at=5m", model.Policy{}, time.Minute, 420*time.Second, nil)
+	if found.First != model.BindsCap || !strings.Contains(found.Sentence, "the cap of 24 sequences binds already at ") {
+		t.Error(found.Sentence)
 	}
 	// TPOT at this cap is still below what breaks a promise.
 	if v.SLORate.Value <= 0 || !strings.Contains(v.Sentence, "until the cap of 40 sequences binds") {

@@ -106,6 +106,8 @@ func (r *poolRoom) sentence(v *model.CapacityView) string {
 func (r *poolRoom) leaves(more float64) string {
 	ceiling := r.replicas * r.first.Rate
 	switch spare := ceiling - r.rate; {
+	case ceiling == 0:
+		return r.binds() + " at any rate (model)"
 	case spare <= 0:
 		return r.binds() + " already " + r.atRate(r.first.Rate)
 	case spare < more:
