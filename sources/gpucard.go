@@ -1,6 +1,7 @@
 package sources
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -98,6 +99,12 @@ func (c *card) identify(d nvml.Driver) {
 	}
 	if bus, answer := d.Text(c.handle, nvml.Bus); answer == nvml.Success {
 		c.device.Bus = bus
+	}
+	if n, answer := d.Number(c.handle, nvml.Capability); answer == nvml.Success {
+		c.device.Capability = fmt.Sprintf("%d.%d", n/100, n%100)
+	}
+	if n, answer := d.Number(c.handle, nvml.Cores); answer == nvml.Success {
+		c.device.Cores = int(n)
 	}
 	c.off = [model.NumDeviceMetrics]bool{}
 	c.noReasons = false

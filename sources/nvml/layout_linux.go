@@ -69,6 +69,7 @@ var numbers = [numNumbers]struct {
 	before []uintptr // arguments between the device and the answer
 	wide   bool      // the answer has 64 bits, otherwise 32
 	second bool      // there is a second answer, which nobody wants
+	pair   bool      // there is a second answer, the smaller part of the first
 }{
 	Power:          {names: []string{"nvmlDeviceGetPowerUsage"}},
 	PowerLimit:     {names: []string{"nvmlDeviceGetEnforcedPowerLimit"}},
@@ -82,6 +83,8 @@ var numbers = [numNumbers]struct {
 	MigMode:        {names: []string{"nvmlDeviceGetMigMode"}, second: true},
 	MigSlots:       {names: []string{"nvmlDeviceGetMaxMigDeviceCount"}},
 	BusWidth:       {names: []string{"nvmlDeviceGetMemoryBusWidth"}},
+	Capability:     {names: []string{"nvmlDeviceGetCudaComputeCapability"}, pair: true},
+	Cores:          {names: []string{"nvmlDeviceGetNumGpuCores"}},
 	GPUInstance:    {names: []string{"nvmlDeviceGetGpuInstanceId"}},
 }
 

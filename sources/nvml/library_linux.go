@@ -233,6 +233,9 @@ func (l *library) Number(d Device, what Number) (uint64, Return) {
 		return l.long(l.call(f, uintptr(d), uintptr(unsafe.Pointer(&l.out.long))))
 	case row.wide:
 		return l.long(l.call(f, uintptr(d), row.before[0], row.before[1], uintptr(unsafe.Pointer(&l.out.long))))
+	case row.pair:
+		r := l.call(f, uintptr(d), word, uintptr(unsafe.Pointer(&l.out.word[1])))
+		return 100*uint64(l.out.word[0]) + uint64(l.out.word[1]), r
 	case row.second:
 		return l.word(l.call(f, uintptr(d), word, uintptr(unsafe.Pointer(&l.out.word[1]))))
 	case len(row.before) == 0:

@@ -14,7 +14,7 @@ import (
 
 const h100 = `gpu GPU-1 index=0 name=NVIDIA_H100_80GB_HBM3 bus=00000000:1A:00.0 busy=95 membusy=61` +
 	` total=85899345920 used=73014444032 reserved=1073741824 power=94000 limit=700000 energy=600000 sm=345 mem=1593 smmax=1980 memmax=2619` +
-	` width=5120 temp=34 tempv=35 reasons=36 ecc=28 gpm=1 f186=95000 f83=600001 f82=u32 f138=1000 f139=2000 f197=u7 f198=!3 g2=97 g5=48.5 g10=58 g60=!3`
+	` width=5120 major=9 minor=0 cores=16896 temp=34 tempv=35 reasons=36 ecc=28 gpm=1 f186=95000 f83=600001 f82=u32 f138=1000 f139=2000 f197=u7 f198=!3 g2=97 g5=48.5 g10=58 g60=!3`
 
 func start(t *testing.T, l *fakenvml.Library, script string) (nvml.Driver, nvml.Device) {
 	t.Helper()
@@ -59,6 +59,8 @@ func TestEveryFunction(t *testing.T) {
 		"SM highest":  {said(d.Number(h, nvml.SMClockMax)), uint64(1980)},
 		"mem highest": {said(d.Number(h, nvml.MemClockMax)), uint64(2619)},
 		"bus width":   {said(d.Number(h, nvml.BusWidth)), uint64(5120)},
+		"capability":  {said(d.Number(h, nvml.Capability)), uint64(900)},
+		"cores":       {said(d.Number(h, nvml.Cores)), uint64(16896)},
 		"reasons":     {said(d.Number(h, nvml.EventReasons)), uint64(nvml.EventPowerCap | nvml.EventThermal)},
 		"ECC":         {said(d.Number(h, nvml.ECCUncorrected)), uint64(28)},
 		"MIG":         {said(d.Number(h, nvml.MigMode)), nvml.NotSupported},

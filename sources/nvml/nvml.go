@@ -89,6 +89,8 @@ const (
 	MigMode                      // 1 where the GPU is divided
 	MigSlots                     // how many instances it may have at most
 	BusWidth                     // bits, of the memory
+	Capability                   // compute capability: 100 × major + minor
+	Cores                        // CUDA cores
 	GPUInstance                  // number of the GPU instance that a MIG instance is part of
 	numNumbers
 )

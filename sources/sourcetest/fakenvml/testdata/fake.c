@@ -485,6 +485,12 @@ ret nvmlDeviceGetMigDeviceHandleByIndex(handle h, unsigned slot, handle *to) {
 }
 
 ret nvmlDeviceGetMemoryBusWidth(handle h, unsigned *v) { ENTER("nvmlDeviceGetMemoryBusWidth"); return word(h, "width", v); }
+ret nvmlDeviceGetNumGpuCores(handle h, unsigned *v) { ENTER("nvmlDeviceGetNumGpuCores"); return word(h, "cores", v); }
+ret nvmlDeviceGetCudaComputeCapability(handle h, int *major, int *minor) {
+	ENTER("nvmlDeviceGetCudaComputeCapability");
+	ret r = word(h, "major", (unsigned *)major);
+	return r == SUCCESS ? word(h, "minor", (unsigned *)minor) : r;
+}
 ret nvmlDeviceGetGpuInstanceId(handle h, unsigned *v) { ENTER("nvmlDeviceGetGpuInstanceId"); return word(h, "instance", v); }
 
 #ifndef NO_FIELDS
