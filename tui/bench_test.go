@@ -38,6 +38,8 @@ func BenchmarkView(b *testing.B) {
 	}
 	many := []*model.Frame{tuitest.Fleet(50_000, 3), tuitest.Fleet(50_000, 3)}
 	fleet := []*model.Frame{tuitest.Fleet(20, 1000), tuitest.Fleet(20, 1000)}
+	use := []*model.Frame{tuitest.CalmUse(), tuitest.TrafficUse(), tuitest.ThrottledUse()}
+	engines := []*model.Frame{tuitest.ManyUse(), tuitest.ManyUse()}
 	for _, bench := range []struct {
 		name   string
 		frames []*model.Frame
@@ -45,6 +47,7 @@ func BenchmarkView(b *testing.B) {
 	}{
 		{"everything-moved", frames, "1"}, {"nothing-moved", frames[:1], "1"},
 		{"50000-workflows", many, "1"}, {"1000-targets", fleet, "5"}, {"2500-alerts", []*model.Frame{alarming(2500), alarming(2500)}, "6"},
+		{"utilization", use, "4"}, {"14-engines", engines, "4"}, {"capacity", use, "7"},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
 			i := 0

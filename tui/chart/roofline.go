@@ -378,7 +378,7 @@ func (g *roofing) legend() {
 			}
 		}
 		for i := 0; i < g.h*(g.w-n) && !placed; i++ { // from the right end of the lowest row on
-			if x, y := g.w-n-i%(g.w-n), g.h-1-i/(g.w-n); g.blank(x, y, n) {
+			if x, y := g.w-n-i%(g.w-n), g.h-1-i/(g.w-n); g.blank(x-1, y, n+2) {
 				g.item(it, x, y)
 				placed = true
 			}

@@ -401,5 +401,5 @@ func withPrecision(text string, u *model.UtilizationView) string {
 	if u.Precision == "" {
 		return text
 	}
-	return text + " " + string(u.Precision)
+	return text + " " + strings.ToUpper(string(u.Precision))
 }

@@ -93,7 +93,10 @@ func (s *sheet) measures(u *model.UtilizationView) {
 		if m.Bytes.OK() {
 			ps = append(ps, say(0, themes.Text, unit.Bandwidth(m.Bytes.Value)))
 		}
-		s.facts(s.look.cut(words.word, labelW-1), append(ps, say(0, themes.Muted, s.look.sentence(words.long, 60)))...)
+		if m.Note == "" {
+			ps = append(ps, say(0, themes.Muted, s.look.sentence(words.long, 60)))
+		}
+		s.facts(s.look.cut(words.word, labelW-1), ps...)
 		if m.Note != "" {
 			s.prose("", themes.Muted, string(m.Note))
 		}
@@ -183,7 +186,7 @@ func (s *sheet) origins(u *model.UtilizationView) {
 	s.facts("models", say(0, themes.Text, k.foreign(strings.Join(u.Models, ", "), maxProse)))
 	s.facts("shape", known(u.Shape, "not known: models in the configuration names it"), by(u.ShapeFrom))
 	s.facts("accelerator", known(u.Device, "not known: hardware in the configuration names it"), by(u.DeviceFrom))
-	s.facts("GPUs", part{segs: []seg{seg(k.count(u.GPUs, 12)), {themes.Muted, " serve it"}}}, known(u.Precision, "precision not known"))
+	s.facts("GPUs", part{segs: []seg{seg(k.count(u.GPUs, 12)), {themes.Muted, " serve it"}}}, known(model.Text(strings.ToUpper(string(u.Precision))), "precision not known"))
 	ps := peaks(u, k)
 	if len(ps) == 0 {
 		ps = []part{say(0, themes.Warn, "not known")}
