@@ -17,7 +17,8 @@ type labelled struct {
 	label, brief string // brief on a narrow screen
 	role         themes.Role
 	text         string
-	short        string   // where text does not fit, if it may be left out in one piece
+	short        string   // for where text does not fit
+	list         bool     // text is cut between its clauses
 	remark       []string // from long to short; nil: none
 }
 
@@ -29,7 +30,7 @@ func reasons(f *model.Frame, w *model.WorkflowView, width int, look Look) []labe
 	case l.Finding == nil && l.Pool == nil:
 		return nil
 	case l.Finding == nil:
-		return []labelled{{label: "cause", brief: "why", role: themes.Text, text: verdict(l.Pool)}}
+		return []labelled{{label: "cause", brief: "why", role: themes.Text, text: verdict(l.Pool), list: l.Pool.State == model.NoFinding}}
 	}
 	out := []labelled{{label: "because", brief: "why", role: themes.Strong, text: l.Finding.Because()}}
 	if others := unit.Integer(float64(l.More)) + " more on 6"; l.More > 0 && out[0].room(width, look) >= cells(others)+remarkGap+2 {
@@ -55,19 +56,19 @@ func firstOf(texts []string, look Look) string {
 	return texts[0] + " " + look.pick("…", "..")
 }
 
-// verdict is what a diagnosis without a finding comes to while users are hurt. What
-// moved is no finding before it is seen a second time.
+// verdict is what a diagnosis without a finding comes to while users are hurt: how
+// far everything moved. What moved is no finding before it is seen a second time.
 func verdict(d *model.DiagnosisView) string {
 	var moved []string
 	for i := range d.Factors {
-		if v := &d.Factors[i]; d.State == model.NoFinding && v.Moved {
+		if v := &d.Factors[i]; v.Ratio.OK() {
 			moved = append(moved, factorChange(v))
 		}
 	}
-	if len(moved) == 0 {
+	if d.State != model.NoFinding || len(moved) == 0 {
 		return d.Verdict()
 	}
-	return "not confirmed yet: " + strings.Join(moved, ", ")
+	return "no finding yet: " + strings.Join(moved, ", ")
 }
 
 // factorChange is "arrival rate ×3.60".
@@ -145,8 +146,12 @@ func (r labelled) put(w int, look Look) string {
 		room -= cells(remark) + remarkGap
 	}
 	text := unit.Sentence(r.text, look.ASCII)
-	if cells(text) > room && r.short != "" {
+	switch mark := " " + look.pick("…", ".."); {
+	case cells(text) <= room:
+	case r.short != "":
 		text = unit.Sentence(r.short, look.ASCII)
+	case r.list:
+		text = look.shorter(text, room-cells(mark)) + mark
 	}
 	l.put(r.role, look.clipped(text, room))
 	if w < wideScreen { // at the edge it stands still; on a wide screen that is too far away
