@@ -146,18 +146,30 @@ func (r labelled) put(w int, look Look) string {
 		room -= cells(remark) + remarkGap
 	}
 	text := unit.Sentence(r.text, look.ASCII)
-	switch mark := " " + look.pick("…", ".."); {
+	switch {
 	case cells(text) <= room:
 	case r.short != "":
 		text = unit.Sentence(r.short, look.ASCII)
 	case r.list:
-		text = look.shorter(text, room-cells(mark)) + mark
+		text = look.fewer(text, room)
 	}
 	l.put(r.role, look.clipped(text, room))
 	if w < wideScreen { // at the edge it stands still; on a wide screen that is too far away
 		l.pad(l.max - cells(remark) - remarkGap)
 	}
 	return l.pad(l.w+remarkGap).put(themes.Muted, remark).String()
+}
+
+// fewer leaves out clauses of a list from its end until it fits into n cells with a
+// mark that there are more, or until one is left.
+func (k Look) fewer(s string, n int) string {
+	mark := " " + k.pick("…", "..")
+	for i := len(s); i > 0; i = strings.LastIndex(s, ", ") {
+		if s = s[:i]; cells(s)+cells(mark) <= n {
+			break
+		}
+	}
+	return s + mark
 }
 
 // fitting is the remark that the line has room for.
