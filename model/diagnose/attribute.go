@@ -125,19 +125,10 @@ func (s *scene) blameEngine(f *factor) {
 }
 
 // slow reports whether an engine's steps take longer than their load explains.
-// While requests are preempted their prompts are computed again, which no counter
-// tells: then its GPU must show it too.
 func (s *scene) slow(e *Engine) bool {
 	r := value(e.Step.Residual)
-	if s.young(e) || !(math.Log(r) > s.ease("slow "+e.Name)*math.Log(slowMachine)) {
-		return false
-	}
-	throttled, _ := e.throttled(1)
-	return !e.recomputes() || throttled || e.workRatio() < lessWork
+	return !s.young(e) && math.Log(r) > s.ease("slow "+e.Name)*math.Log(slowMachine)
 }
-
-// recomputes reports whether the engine computes preempted requests again.
-func (e *Engine) recomputes() bool { return rate(e.Now, Preemptions) > someKV }
 
 // warmUp is how long an engine that started is left alone: its first minute is
 // loading, compiling and filling its caches.

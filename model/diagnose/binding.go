@@ -39,7 +39,7 @@ type bound struct {
 // Binds is what limits the pool now, in a constant and in words. Nothing binds where
 // nothing waits and nothing is preempted: a slow step is slow and limits nobody.
 func Binds(f *Facts) (model.Binding, string) {
-	b := newScene(f, nil).bound
+	b := newScene(f, memory{}).bound
 	return b.binds, b.text
 }
 
@@ -95,9 +95,13 @@ func (s *scene) engineBinds(e *Engine) bound {
 }
 
 // full reports whether the KV cache holds requests back: it preempts some, or some
-// wait and it was full nearly all the time.
+// wait and it was full nearly all the time. What was held back and is not any more,
+// over the newest half minute, is over.
 func (e *Engine) full(ease float64) bool {
 	if !(value(e.KV.Most) > ease*fullKV) {
+		return false
+	}
+	if newest := Total(last(e.Now, littleBlocks)); ease < 1 && newest.Counts[Preemptions] == 0 && newest.KVMost < freeKV {
 		return false
 	}
 	return rate(e.Now, Preemptions) > ease*someKV || value(e.KV.Mean) > ease*fullKVMean && value(e.Waiting.Mean) > 0

@@ -23,6 +23,8 @@ type Case struct {
 	streaks   map[string]int // evaluations in a row in which something was true, by key
 	standing  map[string]stood
 	harmless  int // evaluations in a row in which something moved and nothing was wrong
+	lost      int // engines that stopped answering, as of the last evaluation
+	since     int // evaluations since their number changed
 	disturbed bool
 }
 
@@ -40,7 +42,8 @@ func (c *Case) Evaluate(f *Facts) (model.DiagnosisView, []model.FindingView) {
 	if why := unseen(f); why != "" {
 		return c.blindly(f, why)
 	}
-	s := newScene(f, c.holds)
+	c.miss(f)
+	s := newScene(f, memory{c.holds, c.lost > 0 && c.since <= NowBlocks})
 	told, blind := s.ask(c.holds)
 	c.count(s, told)
 	standing := c.stand(s, told, blind)
@@ -56,6 +59,14 @@ func (c *Case) Evaluate(f *Facts) (model.DiagnosisView, []model.FindingView) {
 // Disturbed reports whether the baseline must stand still: something changed at
 // the last evaluation, confirmed or not yet, or users feel something.
 func (c *Case) Disturbed() bool { return c.disturbed }
+
+// miss counts for how long the engines that do not answer have been the same ones.
+func (c *Case) miss(f *Facts) {
+	c.since++
+	if lost := f.Silent - f.Awaited; lost != c.lost {
+		c.lost, c.since = lost, 0
+	}
+}
 
 // holds reports whether what the key names was true often enough to count.
 func (c *Case) holds(key string) bool { return c.streaks[key] >= confirmed }

@@ -48,7 +48,7 @@ type price struct {
 
 // Factors is how each factor of the pool's work moved, the largest first. What is
 // not known has no ratio.
-func Factors(f *Facts) []model.FactorView { return views(newScene(f, nil).factors) }
+func Factors(f *Facts) []model.FactorView { return views(newScene(f, memory{}).factors) }
 
 func views(factors []factor) []model.FactorView {
 	out := make([]model.FactorView, len(factors))
@@ -155,7 +155,7 @@ func (s *scene) factorOf(name model.Factor, x side, of func(side) (b, n, n0, n1 
 	}
 	f.se = spread(x.before, block, least) * math.Sqrt(1/n0+1/n1)
 	f.own = math.Log(now / before)
-	if math.IsInf(f.own, 0) || s.survivors(name, f.own) {
+	if math.IsInf(f.own, 0) || s.survivors(name, f.own) || s.patchy && name == model.FactorArrivals {
 		f.own = math.NaN()
 	}
 	f.Ratio = model.Of(math.Exp(f.own))

@@ -48,7 +48,7 @@ var behaviourRules = []rule{
 	{
 		id: "E6", title: "efficiency regression: the batch got better, users got worse", layer: model.LayerSymptom,
 		when:    "tokens a second grew by at least 10 % while the goodput of an interactive workflow fell by at least 5 points",
-		against: "goodput is flat: then throughput improved",
+		against: "goodput is flat: then throughput improved; or a backlog drains after something else",
 		try:     []string{"take back the change of budget or cap", "admit bulk work by priority", "separate replicas"},
 		says:    efficiencyRegression,
 	},
@@ -264,7 +264,7 @@ func efficiencyRegression(p *probe) []saying {
 		return nil
 	}
 	before, now := rate(p.engines.before, OutputTokens), rate(p.engines.now, OutputTokens)
-	if !p.grewBy(now/before, moreTokens) {
+	if !p.grewBy(now/before, moreTokens) || p.drains() && !p.grew() {
 		return nil
 	}
 	var worst *saying
@@ -276,12 +276,12 @@ func efficiencyRegression(p *probe) []saying {
 			continue
 		}
 		lost := "goodput of " + w.Name + " " + unit.Percent(good0) + " → " + unit.Percent(good1)
-		if worst != nil && worst.weight >= good0-good1 {
+		if worst != nil && worst.weight >= (good0-good1)*n1 {
 			worst.evidence = append(worst.evidence, lost)
 			continue
 		}
 		said := saying{
-			flow: w.Name, n: n1, weight: good0 - good1,
+			flow: w.Name, n: n1, weight: (good0 - good1) * n1,
 			cause:    "throughput " + unit.Times(now/before) + " at the cost of " + w.Name,
 			evidence: []string{"output " + unit.Count(before) + " → " + unit.Count(now) + " tokens/s", lost},
 		}
@@ -427,7 +427,7 @@ func (s *scene) meanMoved(w *Flow) bool {
 	known := false
 	for _, l := range felt {
 		m := moved(w.Now, w.Before, l.measure)
-		if m.up || m.ratio > grown {
+		if m.up || m.ratio > grown || value(w.Outside)-value(w.OutsideBefore) > felt20 {
 			return true
 		}
 		known = known || !math.IsNaN(m.ratio)

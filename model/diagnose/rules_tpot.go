@@ -63,7 +63,7 @@ var tpotRules = []rule{
 	{
 		id: "D8", title: "slower since a change of software or configuration", layer: model.LayerCause,
 		when:    "TPOT grew at flat load after a restart or another version",
-		against: "nothing was changed; or the load grew",
+		against: "nothing was changed; or the load grew, or explains how long steps take",
 		try:     []string{"bisect the configuration", "go back to the version before"},
 		says:    slowerSinceChange,
 	},
@@ -300,12 +300,18 @@ func slowMachineSomewhere(p *probe) []saying {
 		}
 		of = append(of, e)
 	}
-	return p.machine(of, "GPU or host", func(e *Engine) []string {
+	said := p.machine(of, "GPU or host", func(e *Engine) []string {
 		if len(e.GPUs) == 0 {
 			return []string{"missing: the GPU's clock, throttle reasons and activity would tell them apart"}
 		}
 		return e.gpuWords()
 	})
+	for i := range said {
+		if p.preemptions() > someKV {
+			said[i].doubt = "preempted requests are computed twice, and not every engine counts that"
+		}
+	}
+	return said
 }
 
 // gpuWords is what the engine's GPUs tell, before and now.
@@ -429,7 +435,8 @@ func slowerSinceChange(p *probe) []saying {
 	for i := range p.f.Engines {
 		e := &p.f.Engines[i]
 		what := p.changed(e)
-		if what == "" || p.young(e) || !yes && !p.slow(e) {
+		explained := value(e.Step.Residual) < explains
+		if what == "" || p.young(e) || explained || !yes && !p.slow(e) {
 			continue
 		}
 		f := setting(1, slow.ratio)

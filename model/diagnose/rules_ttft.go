@@ -92,6 +92,9 @@ func moreArrivals(p *probe) []saying {
 		evidence: append(p.evidence(f), p.queueShare()...),
 		try:      listed(p.addReplica(), p.limitTo(string(f.Who))),
 	}
+	if _, now, _ := p.retries(); now > someRetries {
+		said.evidence = append(said.evidence, "retries are "+unit.Percent(now)+" of them")
+	}
 	return []saying{said}
 }
 
@@ -138,7 +141,7 @@ func otherMix(p *probe) []saying {
 	}
 	for _, name := range p.byWeight() {
 		f, up := p.up(name)
-		if !up || !f.Mix {
+		if !up || !f.Mix || !p.comesMore(f.Who) {
 			continue
 		}
 		if more && arrivals.Who == f.Who && arrivals.log >= f.log {
@@ -147,6 +150,20 @@ func otherMix(p *probe) []saying {
 		return []saying{p.client(f)}
 	}
 	return nil
+}
+
+// moreOften is by how much the rate of a workflow grew that changed the mix.
+const moreOften = 1.2
+
+// comesMore reports whether the named workflow is new, or its rate grew.
+func (p *probe) comesMore(name model.Text) bool {
+	for i := range p.f.Flows {
+		w := &p.f.Flows[i]
+		if w.Name == string(name) {
+			return w.New || p.grewBy(rate(w.Now, Arrived)/rate(w.Before, Arrived), moreOften)
+		}
+	}
+	return false
 }
 
 // byWeight is the factors that a mix can move, the largest first.
@@ -382,9 +399,8 @@ func (s *scene) replicas(wanted, ready float64) *factor {
 }
 
 const (
-	mostOf  = 0.6   // of a change
-	felt20  = 0.020 // s: less of TTFT is nothing anyone feels
-	flatTTF = 1.2   // ratio up to which TTFT is flat
+	mostOf = 0.6   // of a change
+	felt20 = 0.020 // s: less of TTFT is nothing anyone feels
 )
 
 func slowFrontEnd(p *probe) []saying {
@@ -460,10 +476,23 @@ func setting(before, now float64) *factor {
 	}}
 }
 
+// worstFirst is the workflows, those that are hurt most first.
+func (s *scene) worstFirst() []*Flow {
+	var out []*Flow
+	for i := range s.hurts {
+		out = append(out, s.hurts[i].flow)
+	}
+	for i := range s.f.Flows {
+		if w := &s.f.Flows[i]; !s.hurting(w) {
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
 func outsideEngine(p *probe) []saying {
 	engine := moved(p.engines.now, p.engines.before, TTFT)
-	for i := range p.f.Flows {
-		w := &p.f.Flows[i]
+	for _, w := range p.worstFirst() {
 		before, now := value(w.OutsideBefore), value(w.Outside)
 		if math.IsNaN(engine.ratio) {
 			return nil
@@ -472,7 +501,7 @@ func outsideEngine(p *probe) []saying {
 		if !p.over(now-before, felt20) || !p.over((now-before)/(whole1-whole0), mostOf) || !p.grewBy(whole1/whole0, 1.3) {
 			continue
 		}
-		if engine.up || engine.ratio > flatTTF {
+		if engine.up && engine.now-engine.before > (now-before)/2 {
 			continue // the engine is slower too
 		}
 		return []saying{{

@@ -10,11 +10,11 @@ import (
 // scene is facts and what follows from them, worked out once for all rules. Nobody
 // writes to it after newScene.
 type scene struct {
-	f       *Facts
-	held    func(key string) bool // stood at the last evaluation; nil: nothing did
-	flows   side                  // of all workflows together
-	engines side                  // of all engines together
-	factors []factor              // the largest first
+	f *Facts
+	memory
+	flows   side     // of all workflows together
+	engines side     // of all engines together
+	factors []factor // the largest first
 	bound   bound
 	hurts   []hurt // the worst first
 	wait    float64
@@ -25,8 +25,14 @@ type scene struct {
 // at 0.8 x.
 const leave = 0.8
 
-func newScene(f *Facts, held func(string) bool) *scene {
-	s := &scene{f: f, held: held}
+// memory is what earlier evaluations know.
+type memory struct {
+	held   func(key string) bool // stood at the last one; nil: nothing did
+	patchy bool                  // an engine that counted arrivals fell silent within the present
+}
+
+func newScene(f *Facts, m memory) *scene {
+	s := &scene{f: f, memory: m}
 	s.flows, s.engines = joined(f.Flows, flowBlocks), joined(f.Engines, engineBlocks)
 	s.wait = s.waits()
 	s.bound = s.binds()

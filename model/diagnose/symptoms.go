@@ -35,6 +35,8 @@ const (
 	// so that so many of them are worth one.
 	clustered = 4
 	sure      = 1.96 // standard deviations of a two-sided 95 % interval
+	// leastRecovered is how many requests say that it is over.
+	leastRecovered = 10
 	// nearBound is the part of a bound from which a latency that grew is felt.
 	nearBound = 0.25
 )
@@ -73,7 +75,8 @@ func (s *scene) breached(w *Flow) (hurt, bool) {
 		return hurt{}, false
 	}
 	_, hi := slo.Wilson(goodput*judged/clustered, judged/clustered, sure)
-	if !(1-hi > s.ease("hurt "+w.Name)*(1-w.target())) {
+	ease := s.ease("hurt " + w.Name)
+	if !(1-hi > ease*(1-w.target())) || ease < 1 && w.recovered() {
 		return hurt{}, false
 	}
 	h := hurt{flow: w, degree: breach, size: w.target() - goodput, n: judged}
@@ -82,6 +85,12 @@ func (s *scene) breached(w *Flow) (hurt, bool) {
 		h.text = fmt.Sprintf("%s: %s of %s met every objective", w.Name, unit.Integer(math.Round(goodput*judged)), unit.Integer(judged))
 	}
 	return h, true
+}
+
+// recovered reports whether the newest half minute is as good as promised.
+func (f *Flow) recovered() bool {
+	goodput, judged := share(last(f.Now, littleBlocks), Good, Judged)
+	return judged >= leastRecovered && goodput >= f.target()
 }
 
 // worstTerm is the bound that fewest met, in words.

@@ -139,9 +139,6 @@ func (s *scene) ruledOut(cause *factor) []string {
 	if f := s.factor(model.FactorResidual); f != cause && !f.Moved && f.Now.Value < explains && f.Now.OK() && !s.hosted() {
 		out = append(out, "the GPU: a step takes "+times(f.Now.Value)+" of what the load explains")
 	}
-	if f := s.factor(model.FactorResidual); f != cause && !f.Moved && f.Now.Value >= slowMachine && s.preemptions() > someKV {
-		out = append(out, "the GPU: steps look "+times(f.Now.Value)+" as long because preempted requests are computed twice, which no counter shows")
-	}
 	if f := s.factor(model.FactorArrivals); f != cause && math.Abs(f.own) < flatFor {
 		out = append(out, "traffic: "+f.figures())
 	}
@@ -204,6 +201,9 @@ func (s *scene) view(findings []model.FindingView, holds func(string) bool) mode
 		v.Sentence = "cannot tell: " + s.few()
 	default:
 		v.State, v.Sentence = model.NoFinding, s.nothing()
+		if moved := s.movedInWords(); moved != "" {
+			v.Sentence = moved
+		}
 	}
 	return v
 }
@@ -247,10 +247,26 @@ func (s *scene) nothing() string {
 	if len(out) == 0 {
 		return "nothing moved"
 	}
-	if s.anyMoved() {
-		return "nobody is hurt: " + strings.Join(out, ", ")
-	}
 	return "nothing moved: " + strings.Join(out, ", ")
+}
+
+// movedInWords is what moved without a finding, "" nothing: it hurts nobody, or was
+// seen for the first time.
+func (s *scene) movedInWords() string {
+	var out []string
+	for i := range s.factors {
+		if s.factors[i].Moved {
+			out = append(out, s.factors[i].words())
+		}
+	}
+	what := strings.Join(listed(strings.Join(out, ", "), s.bound.text), " · ")
+	switch {
+	case what == "":
+		return ""
+	case s.matters():
+		return "no finding yet: " + what
+	}
+	return "nobody is hurt: " + what
 }
 
 // few is that too few requests came to say anything, "" where there were enough.
