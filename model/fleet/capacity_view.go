@@ -47,24 +47,32 @@ func (r *poolRoom) room(v *model.CapacityView) {
 		}
 	}
 	r.first = ceilings[0]
-	v.First, v.FirstWhy = r.first.Binds, model.Text(r.binds()+" first, "+r.atRate(r.first.Rate))
+	v.First, v.FirstWhy = r.first.Binds, model.Text(r.ceiling()+", "+r.atRate(r.first.Rate))
 	for _, l := range m.Levers(r.eightBit()) {
 		v.Levers = append(v.Levers, l.View(*m, n, each))
 	}
 }
 
-// binds says what binds first.
-func (r *poolRoom) binds() string {
+// ceiling is what binds first.
+func (r *poolRoom) ceiling() string {
 	switch r.first.Binds {
 	case model.BindsKV:
-		return "the KV cache binds"
+		return "the KV cache"
 	case model.BindsCap:
-		return "the cap of " + unit.Integer(r.machine.Cap) + " sequences binds"
+		return "the cap of " + unit.Integer(r.machine.Cap) + " sequences"
 	case model.BindsObjective:
-		return "the objective on TPOT of " + r.first.Name + " breaks"
+		return "the objective on TPOT of " + r.first.Name
 	default:
-		return "the load binds"
+		return "the load"
 	}
+}
+
+// binds says that it does.
+func (r *poolRoom) binds() string {
+	if r.first.Binds == model.BindsObjective {
+		return r.ceiling() + " breaks"
+	}
+	return r.ceiling() + " binds"
 }
 
 // atRate is a rate of each replica, as one of the pool.
