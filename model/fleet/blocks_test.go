@@ -175,7 +175,7 @@ func TestPointsFartherApartThanBlocks(t *testing.T) {
 				t.Errorf("%v, block %d: %v/s", step, p.at[i], r)
 			}
 		}
-		if len(p.at) < diagnose.NowBlocks+diagnose.PauseBlocks || p.at[len(p.at)-1] < 26 {
+		if len(p.at) < diagnose.NowBlocks+diagnose.PauseBlocks || p.at[len(p.at)-1] < 24 {
 			t.Errorf("%v: %d blocks", step, len(p.at))
 		}
 	}
