@@ -25,7 +25,9 @@ func TestReplayEqualsLive(t *testing.T) {
 		every time.Duration
 		total time.Duration
 	}{
-		{"demo", func(*testing.T) []string { return []string{"demo:S4?seed=3"} }, time.Second, 3 * time.Minute},
+		{"demo", func(*testing.T) []string { return []string{"demo:S4?seed=3&at=60s&for=60s&with=gap"} }, time.Second, 3 * time.Minute},
+		{"comers and a gateway", func(*testing.T) []string { return []string{"demo:S12?seed=3&at=60s&events=1&with=retries"} }, time.Second, 2 * time.Minute},
+		{"a hosted provider", func(*testing.T) []string { return []string{"demo:S8?seed=3&at=60s"} }, time.Second, 2 * time.Minute},
 		{"restart", func(t *testing.T) []string { return []string{shared.Dir(t, "corpus/engines/seq/vllm-overload")} }, 10 * time.Second, 0},
 	}
 	for _, tc := range tests {
