@@ -197,6 +197,9 @@ type Device struct {
 	Parent  string // UUID of the GPU that a MIG instance or a partition is part of
 	Profile string // of a MIG instance: "3g.40gb"
 
+	Capability string // compute capability: "9.0"; "" unknown
+	Cores      int    // CUDA cores; 0 unknown
+
 	State  DeviceState
 	Detail string // why it is lost or unsupported, or how to get more of it
 	Shared bool   // its memory is the host's

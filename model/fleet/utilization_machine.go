@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -214,6 +215,9 @@ func cardOf(d *device) roofline.Card {
 	c := roofline.Card{
 		Name: string(v.Name), Profile: string(v.Profile), Memory: number(model.MemTotal),
 		SMClockMax: number(model.SMClockMax), Bandwidth: number(model.DRAMPeak),
+	}
+	for _, tl := range d.tellings {
+		c.Capability, c.Cores = cmp.Or(c.Capability, tl.said.Capability), cmp.Or(c.Cores, tl.said.Cores)
 	}
 	return c
 }

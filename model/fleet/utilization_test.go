@@ -474,6 +474,22 @@ func TestUtilizationOfASlice(t *testing.T) {
 	none(t, "busy", v.Busy)
 }
 
+// A card that is in no table has the peaks of its clocks, and says that it is so.
+func TestUtilizationOfAnUnlistedCard(t *testing.T) {
+	w := newWorkshop(t, model.Policy{})
+	w.gpus = func() []model.Device {
+		d := with(with(gpu("GPU-aaaa0001", 0, 1), model.SMClockMax, 2610e6), model.DRAMPeak, 504e9)
+		d.Name, d.Capability, d.Cores = "NVIDIA GeForce RTX 4070 Ti", "8.9", 7680
+		return []model.Device{d}
+	}
+	v := w.use(3)
+	roughly(t, "peak", v.PeakFLOPs, 60*512*2610e6)
+	roughly(t, "bandwidth", v.PeakBytes, 504e9)
+	if v.DeviceFrom != "derived" || v.Confidence != "C" || !v.MFU.OK() {
+		t.Errorf("%+v", v)
+	}
+}
+
 // The split of a step is what was learned of it, and explains the verdict.
 func TestStepSplit(t *testing.T) {
 	w := newWorkshop(t, model.Policy{})

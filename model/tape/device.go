@@ -21,6 +21,7 @@ const (
 	hasThrottle
 	hasProcesses
 	hasPods
+	hasMake // what its chip is
 
 	deviceFlags = 1<<iota - 1
 )
@@ -134,6 +135,10 @@ func (e *encoder) device(v, last *model.Device) {
 	if flags&hasPods != 0 {
 		encodeStrings(e, v.Pods)
 	}
+	if flags&hasMake != 0 {
+		e.string(v.Capability)
+		e.int(int64(v.Cores))
+	}
 	remember(last, v, flags)
 }
 
@@ -180,6 +185,7 @@ func changed(v, last *model.Device) (flags uint64) {
 	mark(hasThrottle, v.ThrottleStatus == last.ThrottleStatus && sameList(v.Throttle, last.Throttle))
 	mark(hasProcesses, (v.Processes == nil) == (last.Processes == nil) && slices.EqualFunc(v.Processes, last.Processes, sameProcess))
 	mark(hasPods, sameList(v.Pods, last.Pods))
+	mark(hasMake, v.Capability == last.Capability && v.Cores == last.Cores)
 	return flags
 }
 
@@ -262,6 +268,9 @@ func (d *decoder) device(v *model.Device) {
 	}
 	if flags&hasPods != 0 {
 		v.Pods = decodeStrings[string](d)
+	}
+	if flags&hasMake != 0 {
+		v.Capability, v.Cores = d.string(), int(d.int())
 	}
 }
 

@@ -33,6 +33,9 @@ func dumpDevices(w io.Writer, b *model.Batch) {
 				fmt.Fprintf(w, " %v %d:%x", model.DeviceMetric(m), r.Status, math.Float64bits(r.Value))
 			}
 		}
+		if d.Capability != "" || d.Cores != 0 {
+			fmt.Fprintf(w, " make %q %d", d.Capability, d.Cores)
+		}
 		fmt.Fprintf(w, " throttle %d %q nil=%v pods %q nil=%v", d.ThrottleStatus, d.Throttle, d.Throttle == nil, d.Pods, d.Pods == nil)
 		fmt.Fprintf(w, " processes nil=%v", d.Processes == nil)
 		for _, p := range d.Processes {
@@ -87,6 +90,23 @@ func oddDevices() []model.Input {
 
 func TestRoundTripOddDevices(t *testing.T) {
 	want := oddDevices()
+	got, _, err := play(t, record(t, Header{Version: "test"}, want))
+	if !errors.Is(err, io.EOF) {
+		t.Fatal(err)
+	}
+	sameInputs(t, got, want)
+}
+
+// TestRoundTripMakes: what a chip is may become known late, differ and be forgotten.
+func TestRoundTripMakes(t *testing.T) {
+	var want []model.Input
+	for i, d := range []model.Device{
+		{UUID: "GPU-1"}, {UUID: "GPU-1", Capability: "9.0", Cores: 16896}, {UUID: "GPU-1", Capability: "9.0", Cores: 16896, Index: 1},
+		{UUID: "GPU-1", Capability: "9.\xff", Cores: -1}, {UUID: "GPU-1"},
+	} {
+		at := model.Instant{Wall: t0.Add(time.Duration(i)), Mono: time.Duration(i)}
+		want = append(want, model.Input{At: at, Batch: &model.Batch{Target: "nvml:", Devices: []model.Device{d}}})
+	}
 	got, _, err := play(t, record(t, Header{Version: "test"}, want))
 	if !errors.Is(err, io.EOF) {
 		t.Fatal(err)
