@@ -156,11 +156,7 @@ func (s *sheet) findings(list []*model.FindingView, under *model.FindingView) (a
 		k := layerLooks[d.Layer]
 		l.pad(1).put(k.role, s.look.pick(k.mark, k.ascii)).pad(indent)
 		s.out = append(s.out, t.fill(l, d, s.look))
-		text := string(d.Binding)
-		if d.Cause != "" {
-			text = d.Because()
-		}
-		s.text(indent, themes.Text, text)
+		s.text(indent, themes.Text, briefly(d))
 		if d.Layer == model.LayerCause && len(d.Try) > 0 {
 			s.text(indent, themes.Muted, "try "+tryText(d))
 		}
@@ -169,6 +165,19 @@ func (s *sheet) findings(list []*model.FindingView, under *model.FindingView) (a
 		}
 	}
 	return at
+}
+
+// briefly is a finding in a line below its title: what binds stands once, with the
+// cause and by itself.
+func briefly(d *model.FindingView) string {
+	switch {
+	case d.Layer == model.LayerCause && d.Cause != "":
+		return d.Because()
+	case d.Layer == model.LayerBinding && d.Binding != "":
+		return string(d.Binding)
+	default:
+		return string(d.Cause)
+	}
 }
 
 // layerLook is how a kind of statement shows.
