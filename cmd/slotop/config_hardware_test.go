@@ -115,6 +115,24 @@ func TestConfigOwnAccelerator(t *testing.T) {
 	}
 }
 
+// TestCapacityPageIsRight: its examples are configurations that are taken.
+func TestCapacityPageIsRight(t *testing.T) {
+	text, err := os.ReadFile("../../docs/capacity.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	examples := strings.Split(string(text), "```yaml\n")[1:]
+	if len(examples) != 2 {
+		t.Errorf("%d examples", len(examples))
+	}
+	for i, e := range examples {
+		e, _, _ = strings.Cut(e, "```")
+		if _, err := parseConfig("capacity.md", []byte(e)); err != nil {
+			t.Errorf("example %d: %v", i+1, err)
+		}
+	}
+}
+
 // TestConfigShowHardware: what is shown is the configuration again, each row with
 // its place.
 func TestConfigShowHardware(t *testing.T) {

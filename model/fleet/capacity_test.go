@@ -302,6 +302,40 @@ func TestCapacityCountsWaste(t *testing.T) {
 	near(t, "recomputed", waste["recomputed"].Tokens, 0)
 }
 
+// TestServersBehindATarget: as many as step side by side, or as a server of metrics says
+// there are.
+func TestServersBehindATarget(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		t    target
+		want float64
+	}{
+		{"one", target{}, 1},
+		{"data-parallel, without steps", target{view: model.TargetView{Engines: make([]model.EngineView, 4)}}, 4},
+		{"by their steps", target{view: model.TargetView{Engines: make([]model.EngineView, 4)}, steps: &stepper{ranks: 2}}, 2},
+		{"behind a server of metrics", target{view: model.TargetView{Replicas: model.Replicas{Fresh: 7, Total: 8}}}, 7},
+	} {
+		if got := tc.t.servers(); got != tc.want {
+			t.Errorf("%s: %v, want %v", tc.name, got, tc.want)
+		}
+	}
+}
+
+// TestGPUsThatArePaid: a GPU that two engines share is paid once, a slice is a part of it.
+func TestGPUsThatArePaid(t *testing.T) {
+	whole, divided := &device{}, &device{slices: 4}
+	slice := &device{parent: divided}
+	counted := map[*device]bool{}
+	for _, tc := range []struct {
+		on   []*device
+		want float64
+	}{{[]*device{whole}, 1}, {[]*device{whole}, 0}, {[]*device{slice, whole}, 0.25}, {nil, 0}} {
+		if got := wholes(tc.on, counted); got != tc.want {
+			t.Errorf("%v GPUs, want %v", got, tc.want)
+		}
+	}
+}
+
 // BenchmarkCapacity is what it costs of each engine and frame: nothing within a block,
 // and once a block a look at every pool.
 func BenchmarkCapacity(b *testing.B) {
