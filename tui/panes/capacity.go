@@ -85,8 +85,10 @@ func (s *sheet) pool(f *model.Frame, c *model.CapacityView) {
 	s.cost(c)
 	s.energy(c)
 	s.waste(f, c)
-	if v, ok := c.WorstBurn.Get(); ok {
-		s.facts("worst burn", part{segs: []seg{seg(s.look.times(model.Of(v))), {themes.Muted, " in the worst hour seen; 1 spends what is allowed"}}})
+	if c.WorstBurn.OK() {
+		s.facts("worst burn", part{segs: []seg{seg(s.look.times(c.WorstBurn)), {themes.Muted, " in the worst hour seen; 1 spends what is allowed"}}})
+	} else {
+		s.prose("worst burn", themes.Muted, "not known yet: it is that of an hour")
 	}
 }
 
@@ -235,12 +237,20 @@ func (s *sheet) replicas(c *model.CapacityView) {
 	case r.Then.OK() && r.Forecast.OK():
 		ps = append(ps, part{segs: []seg{seg(k.count(r.Then, 12)), {themes.Muted, " for the forecast of " + unit.Rate(r.Forecast.Value) + " req/s"}}})
 	case !r.Forecast.OK():
-		ps = append(ps, say(2, themes.Muted, "no forecast: in the configuration"))
+		ps = append(ps, say(2, themes.Muted, "no forecast: write forecast: {"+k.foreign(exampleOf(c), 16)+": 25} in the configuration"))
 	}
 	if r.Why != "" {
 		ps = append(ps, say(1, themes.Muted, k.sentence(string(r.Why), 40)))
 	}
 	s.facts("replicas", ps...)
+}
+
+// exampleOf is a workflow of the pool to show how something is written.
+func exampleOf(c *model.CapacityView) string {
+	if len(c.Workflows) == 0 {
+		return "WORKFLOW"
+	}
+	return c.Workflows[0]
 }
 
 // rates is the rate now against those at which something ends.
@@ -328,7 +338,12 @@ func (s *sheet) levers(c *model.CapacityView) {
 	w := min(32, max(s.w-34, 12))
 	for _, v := range c.Levers {
 		l := s.look.line(s.w).pad(1).put(themes.Text, s.look.sentence(v.Change, w)).pad(w + 2)
-		ps := []part{{segs: []seg{{themes.Muted, "+"}, seg(s.look.rate(v.Rate, 8)), {themes.Muted, " req/s"}}}}
+		rate := s.look.rate(v.Rate, 5)
+		if v.Rate.OK() && v.Rate.Value >= 0 {
+			rate.text = "+" + rate.text
+		}
+		rate.text = unit.PadLeft(rate.text, 5)
+		ps := []part{{segs: []seg{seg(rate), {themes.Muted, " req/s"}}}}
 		if v.Load.OK() && c.Load.OK() {
 			ps = append(ps, part{[]seg{{themes.Muted, "load "}, {themes.Text, unit.Rounded(c.Load.Value) + s.look.pick(" → ", " -> ") + unit.Rounded(v.Load.Value)}}, 1})
 		}
@@ -341,7 +356,7 @@ func (s *sheet) cost(c *model.CapacityView) {
 	s.rule("COST AND ENERGY", say(1, themes.Muted, "of output tokens"))
 	v := c.Cost
 	if v == nil {
-		s.prose("cost", themes.Muted, "no price: prices: {gpu_hour: 3.24} in the configuration")
+		s.prose("cost", themes.Muted, "no price: write prices: {gpu_hour: 3.24} in the configuration")
 		return
 	}
 	k := s.look
@@ -408,7 +423,7 @@ func (s *sheet) waste(f *model.Frame, c *model.CapacityView) {
 			ps = append(ps, say(0, themes.Muted, fmt.Sprintf("n %s", samples(w.N.Value))))
 		}
 		if w.Note != "" {
-			ps = append(ps, say(0, themes.Muted, k.sentence(string(w.Note), 60)))
+			ps = append(ps, say(0, themes.Muted, k.sentence(string(w.Note), maxProse)))
 		}
 		s.facts(label, ps...)
 	}
