@@ -17,7 +17,6 @@ import (
 	"slotop/model"
 	"slotop/sources"
 	"slotop/sources/dialect"
-	"slotop/sources/sim"
 	"slotop/themes"
 )
 
@@ -29,7 +28,7 @@ func (a *app) open(ctx context.Context, args []string) (settings, []sources.Open
 		return s, opened, err
 	}
 	policy := s.file.policy()
-	policy.Workflows = sim.Promises()
+	policy.Workflows = sources.Promised(opened)
 	if s.policy, err = a.promised(policy); err != nil {
 		return s, nil, errors.Join(err, sources.CloseAll(opened))
 	}
