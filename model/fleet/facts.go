@@ -321,11 +321,11 @@ func gapOf(h *hist.Hist) diagnose.Gap {
 
 // quantileOf is a quantile, or what it is at least.
 func quantileOf(h *hist.Hist, q float64) model.Reading {
-	if e := h.Quantile(q); e.Value.OK() {
+	e := h.Quantile(q)
+	if e.Value.OK() {
 		return e.Value
-	} else {
-		return e.Lo
 	}
+	return e.Lo
 }
 
 // medianGap is the median over minutes of each percentile.
