@@ -66,14 +66,19 @@ func (p *page) compared(d *model.DiagnosisView) string {
 	return text
 }
 
-// finding is one finding in full.
+// finding is one finding: a cause in full, of anything else what it shows and what to
+// try, for it rests on the same.
 func (p *page) finding(d *model.FindingView) {
 	p.sentence("  "+unit.PadRight(p.name(d.ID, 6), 7)+" ", p.safe(d.Title)+" ("+strings.Join(p.about(d), ", ")+")")
-	for _, x := range []struct{ label, text string }{
-		{"symptom", string(d.Symptom)}, {"because", d.Because()}, {"against", strings.Join(d.Against, "; ")}, {"shows", strings.Join(d.Evidence, "; ")},
-		{"not", strings.Join(d.Not, "; ")}, {"try", strings.Join(d.Try, ", or ")},
+	cause := d.Layer == model.LayerCause
+	for _, x := range []struct {
+		label, text string
+		show        bool
+	}{
+		{"symptom", string(d.Symptom), cause}, {"because", d.Because(), cause || d.Cause != ""}, {"against", strings.Join(d.Against, "; "), cause},
+		{"shows", strings.Join(d.Evidence, "; "), true}, {"not", strings.Join(d.Not, "; "), cause}, {"try", strings.Join(d.Try, ", or "), true},
 	} {
-		if x.text != "" && x.text != d.Title {
+		if x.show && x.text != "" && x.text != d.Title {
 			p.sentence("    "+unit.PadRight(x.label, 8), p.safe(x.text))
 		}
 	}
