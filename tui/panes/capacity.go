@@ -312,20 +312,29 @@ func (s *sheet) knees(c *model.CapacityView) {
 	}
 	s.rule("SEEN", all...)
 	for _, n := range c.Knees {
-		ps := []part{}
-		switch {
-		case !n.Rate.OK():
-			ps = append(ps, say(0, themes.Muted, "no rate at which it surely kept its promise"))
-		case n.Reached:
-			ps = append(ps, say(0, themes.Text, "kept its promise up to "+unit.Rate(n.Rate.Value)+" req/s"), say(0, themes.Warn, "failed above"))
-		default:
-			ps = append(ps, say(0, themes.Text, "kept its promise up to "+unit.Rate(n.Rate.Value)+" req/s"), say(0, themes.Muted, "more was never seen"))
-		}
+		ps := kneeParts(&n)
 		seen := plural(n.Blocks, "minute") + " seen"
 		if text, ok := k.between(n.Observed, unit.Rate); ok {
 			seen += " at " + text + " req/s"
 		}
 		s.facts(k.foreign(n.Workflow, labelW-1), append(ps, say(0, themes.Muted, seen))...)
+	}
+}
+
+// kneeParts is the highest rate at which a promise was surely kept, and what is known
+// of higher ones.
+func kneeParts(n *model.KneeView) []part {
+	if !n.Rate.OK() {
+		return []part{say(0, themes.Muted, "no rate at which it surely kept its promise")}
+	}
+	kept := say(0, themes.Text, "kept its promise up to "+unit.Rate(n.Rate.Value)+" req/s")
+	switch most, ok := n.Observed.Hi.Get(); {
+	case n.Reached:
+		return []part{kept, say(0, themes.Warn, "failed above")}
+	case ok && unit.Rate(most) != unit.Rate(n.Rate.Value):
+		return []part{kept, say(0, themes.Muted, "not sure above")}
+	default:
+		return []part{kept, say(0, themes.Muted, "more was never seen")}
 	}
 }
 

@@ -156,6 +156,24 @@ func TestCapacitySays(t *testing.T) {
 	}
 }
 
+func TestKneeSays(t *testing.T) {
+	of := func(lo, hi float64) model.Range { return model.Range{Lo: model.Of(lo), Hi: model.Of(hi)} }
+	for _, tc := range []struct {
+		knee model.KneeView
+		want string
+	}{
+		{model.KneeView{Rate: model.Of(13), Reached: true, Observed: of(3, 16)}, "failed above"},
+		{model.KneeView{Rate: model.Of(13), Observed: of(3, 16)}, "not sure above"},
+		{model.KneeView{Rate: model.Of(16), Observed: of(3, 16)}, "more was never seen"},
+		{model.KneeView{Observed: of(3, 16)}, "no rate at which it surely kept its promise"},
+	} {
+		ps := kneeParts(&tc.knee)
+		if got := ps[len(ps)-1].segs[0].text; got != tc.want {
+			t.Errorf("%+v: %q, want %q", tc.knee, got, tc.want)
+		}
+	}
+}
+
 // The smallest screen keeps load, headroom and what binds first.
 func TestSmallCapacity(t *testing.T) {
 	got := drawnUse(Capacity{}, tuitest.TrafficUse(), 40, 8, View{})
