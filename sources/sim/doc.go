@@ -27,4 +27,14 @@
 //     finish reason abort and nowhere else. Patience is exponential: the figure
 //     given is its mean.
 //   - A cached prefix saves its computation, not its blocks: sequences share none.
+//   - Every request passes a gateway, which keeps it for about 2 ms. What an engine
+//     measures begins when it has the request, what the gateway reports before.
+//   - A real server must be started anew for another pool, cap or budget. An incident
+//     changes them while it runs; the page tells of the new pool from then on.
+//   - Who comes only with an incident has rows on a page from their first request on.
+//   - A board's activity follows from the steps: the arithmetic and the bytes of each,
+//     over peaks, with some excess that an engine's own estimate does not know. Power is
+//     a plain sum of what is active.
+//   - A hosted provider is a line in the prompt's length and a time a token, with
+//     spread; the service's own load makes it no slower.
 package sim

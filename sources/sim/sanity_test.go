@@ -208,3 +208,22 @@ func sweep(t *testing.T, chat float64) swept {
 	}
 	return out
 }
+
+// The same model on other machines, by their bandwidth and peak alone: published are
+// 166 tok/s for one client and 7590 for a hundred on a GH200, 75 for one on an A100
+// with 40 GB.
+func TestOtherMachines(t *testing.T) {
+	published(t)
+	gh200, a100 := H100(), H100()
+	gh200.Bandwidth = 4.0e12
+	a100.PeakFLOPs, a100.Bandwidth = 312e12, 1.555e12
+	for _, c := range []struct {
+		name           string
+		machine        Machine
+		clients        int
+		output, within float64
+	}{{"GH200", gh200, 1, 166, 0.05}, {"GH200", gh200, 100, 7590, 0.30}, {"A100", a100, 1, 75, 0.10}} {
+		got := closed(t, c.machine, c.clients, 1000, 1000, serverBudget, 60*time.Second, 150*time.Second)
+		near(t, c.name+" output tok/s, "+strconv.Itoa(c.clients), got.output, c.output, c.within)
+	}
+}

@@ -9,17 +9,6 @@ type Speculation struct {
 	Acceptance float64 // chance that the next one is right, given those before it
 }
 
-// TokensPerStep is how many tokens a step yields on average: 1, α, α² … up to the
-// whole draft, (1−α^(k+1))/(1−α) (Leviathan et al., ICML 2023).
-func (s Speculation) TokensPerStep() float64 {
-	sum, term := 1.0, 1.0
-	for range s.Draft {
-		term *= s.Acceptance
-		sum += term
-	}
-	return sum
-}
-
 // drafted is how many tokens are drafted for a request that computes n in this step.
 // Only who has its first token decodes; the draft does not reach beyond the answer's
 // end. Checking it costs nothing here: such a step is bound by the weights it reads.
