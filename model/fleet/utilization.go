@@ -22,6 +22,8 @@ const (
 // utilizer is what is remembered of one engine's utilization.
 type utilizer struct {
 	of    made
+	block int64         // in which the view was made, by blocks of its own
+	heard time.Duration // when its GPUs' counters were read last
 	view  model.UtilizationView
 	trail []model.PointView // frames hold parts of it: what is in it is never written again
 	last  int64             // when the last point was added, in steps
@@ -31,23 +33,32 @@ type utilizer struct {
 
 // made is what a view was made of: while it is the same, so is the view.
 type made struct {
+	standing
 	polls int
-	fresh bool
-	span  time.Duration
-	gpus  int
 	heard time.Duration // when one of its GPUs was last told of
 	step  time.Duration
 	fit   *steptime.Fit
 }
+
+// standing is what a view must not be older than.
+type standing struct {
+	fresh, paired bool // it answers, and often enough for a rate
+	span          time.Duration
+	gpus, stale   int
+}
+
+// Of more targets than few a view is made anew once in a trailStep only, each at a
+// time of its own: nobody reads a thousand, and they must not cost a core.
+const few = 100
 
 // seeUtilization puts on the frame how much of its accelerators each engine uses
 // that is read directly.
 func (f *Fleet) seeUtilization(fr *model.Frame) {
 	on := f.runningOn()
 	fr.Utilization = []model.UtilizationView{}
-	for _, t := range f.targets {
+	for i, t := range f.targets {
 		if t.kind() == model.EngineTarget {
-			fr.Utilization = append(fr.Utilization, t.utilized(f, fr.At, on[t]))
+			fr.Utilization = append(fr.Utilization, t.utilized(f, fr.At, i, on[t]))
 		}
 	}
 }
@@ -81,17 +92,21 @@ func undivided(list []*device) []*device {
 	return slices.DeleteFunc(slices.Clone(list), whole)
 }
 
-// utilized is the target's view, made anew only where something moved.
-func (t *target) utilized(f *Fleet, at model.Instant, on []*device) model.UtilizationView {
-	if t.use == nil {
-		t.use = &utilizer{last: int64(at.Mono / trailStep)}
-	}
+// utilized is the i-th target's view, made anew only where something moved.
+func (t *target) utilized(f *Fleet, at model.Instant, i int, on []*device) model.UtilizationView {
 	u := t.use
-	if now := t.madeOf(f.span, on); now != u.of || u.view.Target == "" {
-		if now.heard != u.of.heard {
-			u.read(now.heard, on)
-		}
-		u.of = now
+	if u == nil {
+		u = &utilizer{last: int64(at.Mono / trailStep)}
+		t.use = u
+	}
+	now := t.madeOf(f.span, on)
+	if now.heard != u.heard {
+		u.read(now.heard, on)
+	}
+	block := int64((at.Mono + time.Duration(i%10)*trailStep/10) / trailStep)
+	due := now.standing != u.of.standing || len(f.targets) <= few || block != u.block
+	if now != u.of && due || u.view.Target == "" {
+		u.of, u.block = now, block
 		u.view = u.see(t, f, on)
 	}
 	u.walk(at)
@@ -103,12 +118,13 @@ func (t *target) utilized(f *Fleet, at model.Instant, on []*device) model.Utiliz
 func (t *target) madeOf(span time.Duration, on []*device) made {
 	fit, _ := t.stepFit()
 	m := made{
-		polls: t.good, fresh: t.fresh(), span: span, gpus: len(on), step: t.stepNow().At.Mono, fit: fit,
+		standing: standing{fresh: t.fresh(), paired: t.elapsed > 0, span: span, gpus: len(on)},
+		polls:    t.good, step: t.stepNow().At.Mono, fit: fit,
 	}
 	for _, d := range on {
 		m.heard = max(m.heard, d.heard().Mono)
 		if d.view.Stale {
-			m.gpus = -m.gpus
+			m.stale++
 		}
 	}
 	return m
@@ -147,7 +163,7 @@ func (u *utilizer) recent() []model.PointView {
 
 // see makes the view.
 func (u *utilizer) see(t *target, f *Fleet, on []*device) model.UtilizationView {
-	e := &engineUse{t: t, on: on, means: &u.means, heard: u.of.heard, served: u.model.lookUp(t, f.policy.Models)}
+	e := &engineUse{t: t, on: on, means: &u.means, heard: u.heard, served: u.model.lookUp(t, f.policy.Models)}
 	e.identify(f.policy.Hardware)
 	e.measure()
 	v := model.UtilizationView{

@@ -80,6 +80,7 @@ func (r *recentMeans) over(at time.Duration) (tensor, dram float64) {
 
 // read notes what the counters say now.
 func (u *utilizer) read(at time.Duration, on []*device) {
+	u.heard = at
 	for i, basis := range counterBases {
 		tensor, _ := counted(on, basis, model.TensorActive)
 		dram, _ := counted(on, basis, model.DRAMActive)

@@ -42,6 +42,8 @@ func (e *engineUse) lacks(format string, args ...any) {
 // served is the model behind a target. It is looked up again when the target
 // serves others.
 type served struct {
+	about *model.About // and
+	slots int          // of the page that it was looked up of
 	names []string
 	shape *roofline.Shape
 	why   string // there is no shape
@@ -51,11 +53,15 @@ type served struct {
 
 // lookUp finds the shape of what the target serves: as configured, or by its name.
 func (s *served) lookUp(t *target, specs []model.ModelSpec) *served {
-	names := t.servedNames()
-	if s.names != nil && slices.Equal(names, s.names) {
+	if s.names != nil && s.about == t.about && s.slots == len(t.cols.slots) {
 		return s
 	}
-	*s = served{names: names}
+	names := t.servedNames()
+	if slices.Equal(names, s.names) && s.names != nil {
+		s.about, s.slots = t.about, len(t.cols.slots)
+		return s
+	}
+	*s = served{about: t.about, slots: len(t.cols.slots), names: names}
 	if len(names) == 0 {
 		s.why = "the page names no model"
 		return s

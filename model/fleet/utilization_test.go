@@ -561,6 +561,51 @@ func TestUtilizationIsKept(t *testing.T) {
 	}
 }
 
+// In a large fleet a view is made once in ten seconds, and at once where an engine
+// falls silent.
+func TestUtilizationOfManyIsMadeSeldom(t *testing.T) {
+	var names []string
+	for i := range few + 1 {
+		names = append(names, fmt.Sprintf("t%03d", i))
+	}
+	b := newBench(t, time.Second, names...)
+	made := map[string]int{}
+	before := map[string]model.UtilizationView{}
+	for n := range 32 {
+		for _, name := range names {
+			b.f.Step(model.Input{At: b.at, Batch: &model.Batch{Target: model.TargetID(name), Samples: busyPage(llama, float64(n)), About: about}})
+		}
+		f := b.tick()
+		b.pass(b.every)
+		again := 0
+		for _, v := range f.Utilization {
+			was := before[v.Target]
+			if len(v.Measures) > 0 && (len(was.Measures) == 0 || &was.Measures[0] != &v.Measures[0]) {
+				made[v.Target]++
+				again++
+			}
+			before[v.Target] = v
+		}
+		if n > 12 && again > 25 {
+			t.Errorf("%d views are made in one frame", again)
+		}
+	}
+	for name, n := range made {
+		if n < 3 || n > 6 {
+			t.Errorf("%s was made %d times in half a minute", name, n)
+		}
+	}
+	if len(made) != len(names) {
+		t.Errorf("%d of %d have a measure", len(made), len(names))
+	}
+	b.fail("t007", model.Refused)
+	for _, v := range b.tick().Utilization {
+		if gone := v.Target == "t007"; gone != (len(v.Measures) == 0) {
+			t.Errorf("%s: %s", v.Target, v.Sentence)
+		}
+	}
+}
+
 func TestUtilizationIsAList(t *testing.T) {
 	b := newGPUBench(t, time.Second, gpuTarget("nvml:"))
 	if f := b.tick(); f.Utilization == nil || len(f.Utilization) != 0 {
@@ -592,14 +637,14 @@ func BenchmarkUtilization(b *testing.B) {
 	b.Run("moved", func(b *testing.B) {
 		for b.Loop() {
 			e.use.of = made{}
-			e.utilized(w.f, f.At, on[e])
+			e.utilized(w.f, f.At, 0, on[e])
 		}
 	})
 	b.Run("still", func(b *testing.B) {
-		e.utilized(w.f, f.At, on[e])
+		e.utilized(w.f, f.At, 0, on[e])
 		b.ReportAllocs()
 		for b.Loop() {
-			e.utilized(w.f, f.At, on[e])
+			e.utilized(w.f, f.At, 0, on[e])
 		}
 	})
 }
