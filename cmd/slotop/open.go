@@ -29,11 +29,18 @@ func (a *app) open(ctx context.Context, args []string) (settings, []sources.Open
 	}
 	policy := s.file.policy()
 	policy.Workflows = sources.Promised(opened)
+	if len(policy.Models) == 0 {
+		policy.Models = []model.ModelSpec{{Name: "*", Shape: simulatedShape}}
+	}
 	if s.policy, err = a.promised(policy); err != nil {
 		return s, nil, errors.Join(err, sources.CloseAll(opened))
 	}
 	return s, opened, nil
 }
+
+// simulatedShape is what every model of the simulated service is, by whichever name
+// it is served.
+const simulatedShape = "meta-llama/Llama-3.1-8B-Instruct"
 
 // simulated reports whether nothing but the simulator is watched.
 func simulated(opened []sources.Opened) bool {
