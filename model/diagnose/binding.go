@@ -237,7 +237,10 @@ func (s *scene) figures(b *bound) string {
 	case model.BindsHost:
 		return "the host: " + waiting + " for a step that its GPU does not fill"
 	default:
-		return "queue: " + waiting + ", ≈ " + unit.Duration(e.wait())
+		if w := e.wait(); !math.IsInf(w, 0) {
+			waiting += ", ≈ " + unit.Duration(w)
+		}
+		return "queue: " + waiting
 	}
 }
 

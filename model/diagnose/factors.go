@@ -257,9 +257,14 @@ func (s *scene) residualFactor() factor {
 	for i := range s.f.Engines {
 		e := &s.f.Engines[i]
 		v, known := e.Step.Residual.Get()
-		if w := rate(e.Now, OutputTokens); known && w > 0 {
-			r, weights = r+w*v, weights+w
+		if !known {
+			continue
 		}
+		w := rate(e.Now, OutputTokens)
+		if !(w > leastShare) {
+			w = leastShare // it counts, where no other does
+		}
+		r, weights = r+w*v, weights+w
 	}
 	f.own = math.Log(r / weights)
 	f.Now, f.Ratio = model.Of(r/weights), model.Of(r/weights)

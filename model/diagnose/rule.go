@@ -3,6 +3,7 @@ package diagnose
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"slotop/model"
 )
@@ -107,7 +108,7 @@ func (s *scene) tell(r *rule, said saying) telling {
 		ID: r.id, Title: r.title, Layer: said.layer,
 		Pool: model.Text(s.f.Pool), Workflow: model.Text(said.flow), Target: model.Text(said.engine),
 		Symptom: model.Text(said.symptom), Cause: model.Text(said.cause), Binding: model.Text(s.bound.text),
-		Binds: s.bound.binds, Evidence: texts(said.evidence), Not: texts(said.not, s.ruledOut(said.factor)),
+		Binds: s.bound.binds, Evidence: told(said.evidence), Not: told(said.not, s.ruledOut(said.factor)),
 		N: model.Of(said.n), WindowS: nowS, BaselineS: s.baselineS(), Since: s.f.At,
 	}
 	if v.Layer == "" {
@@ -134,6 +135,11 @@ func (s *scene) tell(r *rule, said saying) telling {
 
 // texts is lists of texts in one, which is not nil: an empty list is one in JSON.
 func texts(lists ...[]string) []string { return append([]string{}, slices.Concat(lists...)...) }
+
+// told is texts without those of which a figure is not known: that is no evidence.
+func told(lists ...[]string) []string {
+	return slices.DeleteFunc(texts(lists...), func(t string) bool { return strings.Contains(t, "n/a") })
+}
 
 // confidence: high for a cause with what binds and nothing against it, medium for a
 // cause alone, low for a pattern of symptoms and wherever nothing can be compared.
