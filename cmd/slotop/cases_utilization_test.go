@@ -139,3 +139,42 @@ func pinUtilization(t *testing.T, name string, f *model.Frame) {
 		t.Errorf("%s differs; run with -update and read the difference:\n%s", file, got)
 	}
 }
+
+// TestBasesAgree: of a service whose board, engine and shape are known, counters, the
+// engine's estimate and the formula say the same as far as they mean the same.
+func TestBasesAgree(t *testing.T) {
+	opened, err := sources.Resolve(t.Context(), []string{"demo:S0?seed=3"}, sources.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := model.Policy{Workflows: sources.Promised(opened), Models: []model.ModelSpec{{Name: "*", Shape: simulatedShape}}}
+	c, err := newCore(fleet.Config{Targets: targetsOf(opened), Every: time.Second, Policy: p})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sources.Play(context.Background(), opened, sources.PlayOptions{Every: time.Second, For: 300 * time.Second}, c.take); err != nil {
+		t.Fatal(err)
+	}
+	f := c.box.latest()
+	if len(f.Utilization) == 0 {
+		t.Fatal("no view")
+	}
+	for _, v := range f.Utilization {
+		if len(v.Measures) != 3 || v.Measures[0].Basis != model.ByGPM || v.Measures[1].Basis != model.ByEngine || v.Measures[2].Basis != model.ByShape {
+			t.Fatalf("%+v", v.Measures)
+		}
+		chip, engine, shape := v.Measures[0], v.Measures[1], v.Measures[2]
+		// The engine does not halve attention; the chip pads and moves more.
+		is(t, "MFU by the engine over the formula's", model.Of(engine.Compute.Value/shape.Compute.Value), 1.03, 0.03)
+		is(t, "MBU by the engine over the formula's", model.Of(engine.Bandwidth.Value/shape.Bandwidth.Value), 1, 0.02)
+		is(t, "tensor active over MFU", model.Of(chip.Compute.Value/shape.Compute.Value), 1.06, 0.1)
+		is(t, "DRAM active over MBU", model.Of(chip.Bandwidth.Value/shape.Bandwidth.Value), 1.05, 0.05)
+		is(t, "MBU", shape.Bandwidth, 0.51, 0.04) // of a mixed load far from its knee
+		if v.Prefill == nil || v.Decode == nil || !(v.Decode.Intensity.Value < v.Point.Intensity.Value && v.Prefill.Intensity.Value > v.Point.Intensity.Value) {
+			t.Errorf("prefill %+v, decode %+v around %+v", v.Prefill, v.Decode, v.Point)
+		}
+		if len(v.Trail) < 25 || len(v.Missing) != 0 {
+			t.Errorf("%d points of trail, missing %q", len(v.Trail), v.Missing)
+		}
+	}
+}
