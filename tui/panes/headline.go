@@ -50,8 +50,10 @@ const (
 // what was measured as well.
 func maxHeadlines(f *model.Frame, w int) int {
 	switch {
-	case w < narrow || !explained(f):
+	case w < narrow || !explained(f) && len(attention(f, w, Look{})) < 2:
 		return plainLines
+	case !explained(f):
+		return plainLines + 1
 	case w < wideScreen:
 		return reasonLines
 	default:
@@ -101,33 +103,39 @@ func headlines(f *model.Frame, w int, look Look) []string {
 		return out[:min(len(out), maxHeadlines(f, w))]
 	}
 	rows, more := first(f, look), append(targetTrouble(f, look), restarts(f, look)...)
-	seen := attention(f, w)
+	seen := attention(f, w, look)
 	if len(more)+len(seen) > 0 && len(f.Workflows) > 0 && of(&f.Workflows[0]) >= met {
 		rows = rows[:1] // what is nearest to its end is less than news
 	}
 	say(append(rows, more...)...)
+	if len(seen) > 0 {
+		out = out[:min(len(out), maxHeadlines(f, w)-len(seen))]
+	}
 	for _, r := range seen {
-		out = append(out[:min(len(out), plainLines-1)], r.put(w, look))
+		out = append(out, r.put(w, look))
 	}
 	return out
 }
 
-// attention is a cause that stands while no objective is missed, in a quiet line: of
-// the worst workflow, and where all is well any.
-func attention(f *model.Frame, w int) []labelled {
-	if len(f.Workflows) == 0 {
+// attention is a cause that stands while no objective is missed for sure: of the worst
+// workflow with what to try, and where all is well any, in one quiet line.
+func attention(f *model.Frame, w int, look Look) []labelled {
+	if len(f.Workflows) == 0 || len(f.Findings) == 0 {
 		return nil
 	}
 	worst := &f.Workflows[0]
 	l := f.LeadOf(worst.Name)
 	switch {
-	case l.Finding != nil:
-		return []labelled{noticed(l.Finding, w)}
-	case of(worst) >= met && len(f.Findings) > 0:
+	case of(worst) >= met && l.Finding == nil:
 		return []labelled{noticed(&f.Findings[0], w)}
-	default:
+	case l.Finding == nil:
 		return nil
+	case of(worst) >= met:
+		return []labelled{noticed(l.Finding, w)}
 	}
+	seen, try := noticed(l.Finding, w), next(l.Finding, w, look)
+	seen.role, seen.remark, try.role = themes.Text, nil, themes.Text
+	return []labelled{seen, try}
 }
 
 // first is the lines about the workflow that hurts most, where nobody looked why.

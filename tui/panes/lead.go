@@ -43,9 +43,12 @@ func reasons(f *model.Frame, w *model.WorkflowView, width int, look Look) []labe
 	case not != "":
 		out = append(out, labelled{label: "not", role: themes.Text, text: not, short: firstOf(l.Finding.Not, look)})
 	}
-	return append(out, labelled{
-		label: "try", brief: "try", role: themes.Strong, text: tryText(l.Finding), short: firstOf(l.Finding.Try, look), remark: sureness(l.Finding, width),
-	})
+	return append(out, next(l.Finding, width, look))
+}
+
+// next is what to try, and how sure the finding is.
+func next(d *model.FindingView, width int, look Look) labelled {
+	return labelled{label: "try", brief: "try", role: themes.Strong, text: tryText(d), short: firstOf(d.Try, look), remark: sureness(d, width)}
 }
 
 // firstOf is the first of several texts, with a mark that there are more.
@@ -81,7 +84,7 @@ func factorChange(v *model.FactorView) string {
 
 // noticed is a cause while nobody hurts, in one quiet line.
 func noticed(d *model.FindingView, width int) labelled {
-	return labelled{label: "noticed", brief: "seen", role: themes.Muted, text: d.Because(), remark: sureness(d, width)}
+	return labelled{label: "noticed", brief: "why", role: themes.Muted, text: d.Because(), remark: sureness(d, width)}
 }
 
 // tryText is the next experiment, and one more.

@@ -31,6 +31,9 @@ func TestLead(t *testing.T) {
 		{"it stands from before", tuitest.Stood(), 80, []string{"because  arrivals", "now      cannot tell: no engine of it answers", "try  "}, []string{"not  "}},
 		{"the cause is another's", tuitest.Bulk(), 80, []string{"chat BREACHED", "because  arrivals ×1.8, 96 % batch-eval", "try      admit batch-eval by priority below chat"}, []string{"the users got worse"}},
 		{"nobody is hurt", tuitest.Seen(), 80, []string{"all 3 workflows met", "noticed  arrivals ×1.4, all chat", "confidence medium, n 672"}, []string{"nothing to do", "because", "try "}},
+		{"nobody knows who is hurt", tuitest.Doubted(), 80, []string{"? chat undecided   the bounds", "noticed  arrivals ×1.4, all chat", "try      nothing yet: load 0.62 of 0.7", "medium, n 672"}, []string{"because"}},
+		{"nobody knows, narrow", tuitest.Doubted(), 40, []string{"? chat undecided", "why arrivals", "try nothing yet"}, nil},
+		{"at risk", tuitest.Risky(), 80, []string{"△ chat at risk for 60 s", "a new request waits 1.2 s: TTFT will miss 1 s", "noticed  arrivals ×1.4, all chat", "try      nothing yet"}, []string{"because"}},
 		{"nobody looked", tuitest.Breach(), 80, []string{"TTFT 500 ms: 1 of 1892 met"}, []string{"because", "cause", "try "}},
 	} {
 		got := Headline{}.Render(tc.frame, layout.Size{W: tc.w, H: 6}, Look{})
@@ -56,6 +59,16 @@ func TestTheLinesStand(t *testing.T) {
 			if got := (Headline{}).Want(f, w, Look{}); got != want {
 				t.Errorf("at %d: %v, want %v", w, got, want)
 			}
+		}
+	}
+}
+
+// TestTheChartStays: the line of alerts gives way before the chart that proves the
+// cause does.
+func TestTheChartStays(t *testing.T) {
+	for name, f := range map[string]*model.Frame{"breach": tuitest.Arrivals(), "at risk": tuitest.Risky(), "undecided": tuitest.Doubted()} {
+		if strip, charts := (Strip{}).Want(f, 80, Look{}), (Charts{}).Want(f, 80, Look{}); strip.Drop <= charts.Drop {
+			t.Errorf("%s: the strip goes with %d, the chart with %d", name, strip.Drop, charts.Drop)
 		}
 	}
 }

@@ -18,14 +18,14 @@ type Strip struct{}
 // Name names the pane.
 func (Strip) Name() string { return "strip" }
 
-// Want is one line where there is something to say. Below the cause of a breach it
-// gives way to the chart that proves it.
-func (Strip) Want(f *model.Frame, _ int, _ Look) layout.Want {
+// Want is one line where there is something to say. Below a cause it gives way to the
+// chart that proves it.
+func (Strip) Want(f *model.Frame, w int, _ Look) layout.Want {
 	n, drop := 0, 2
 	if len(stripAlerts(f)) > 0 || lately(f) != nil {
 		n = 1
 	}
-	if explained(f) {
+	if maxHeadlines(f, w) > plainLines {
 		drop = 6
 	}
 	return layout.Want{Min: n, Ideal: n, Max: n, Drop: drop}

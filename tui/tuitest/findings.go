@@ -12,7 +12,7 @@ func Findings() []Named {
 	return []Named{
 		{"arrivals", Arrivals()}, {"throttled", Throttled()}, {"misses", Misses()}, {"bulk", Bulk()},
 		{"interference", Interference()}, {"untold", Untold()}, {"unexplained", Unexplained()}, {"provider", Provider()},
-		{"seen", Seen()}, {"stood", Stood()}, {"manyfindings", ManyFindings()}, {"longnames", LongNames()}, {"hostilefindings", HostileFindings()},
+		{"seen", Seen()}, {"stood", Stood()}, {"doubted", Doubted()}, {"risky", Risky()}, {"manyfindings", ManyFindings()}, {"longnames", LongNames()}, {"hostilefindings", HostileFindings()},
 	}
 }
 
@@ -272,5 +272,24 @@ func Stood() *model.Frame {
 	f := Arrivals()
 	d := &f.Diagnoses[0]
 	d.State, d.Why, d.Sentence = model.CannotTell, "no engine of it answers", "cannot tell: no engine of it answers"
+	return f
+}
+
+// Doubted is a cause while it is not known for sure whether anybody is hurt.
+func Doubted() *model.Frame {
+	f := Seen()
+	w := &f.Workflows[0]
+	promise(w, between(0.91, 0.98), model.Undecided, 1.5, 0.81)
+	w.Goodput.Why = "the bounds of the share lie on both sides of what was promised"
+	w.Condition, w.Since = model.IsUndecided, ago(time.Minute)
+	return f
+}
+
+// Risky is a cause while a promise is about to break.
+func Risky() *model.Frame {
+	f := Seen()
+	w := &f.Workflows[0]
+	w.Condition, w.Since = model.IsAtRisk, ago(time.Minute)
+	f.Alerts = []model.AlertView{alert("predicted/chat", "predicted_breach", "chat", model.Warn, model.AlertPending, 12*time.Second, 0, "a new request waits 1.2 s: TTFT will miss 1 s")}
 	return f
 }
