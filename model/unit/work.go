@@ -73,7 +73,3 @@ func WattHours(wh float64) string {
 		return scaled(v, 1000, []string{" kWh", " MWh", " GWh"})
 	})
 }
-
-// Rounded is a number with two decimals, so that it keeps its width while it moves:
-// 0.47, 1.46.
-func Rounded(v float64) string { return signed(v, func(v float64) string { return fixed(v, 2) }) }

@@ -65,15 +65,17 @@ func (s *sheet) noCapacity(f *model.Frame) {
 func (s *sheet) pool(f *model.Frame, c *model.CapacityView) {
 	s.out = append(s.out, s.look.rule(s.w, poolTitle(c, s.w, s.look), say(1, themes.Muted, "model, unless it says seen")))
 	short := c.Sentence
-	if !c.Load.OK() && c.Why != "" && strings.Contains(short, string(c.Why)) {
+	if !c.Load.OK() && strings.Contains(short, string(c.Why)) {
 		short = "" // the load factor says so
 	}
 	if short != "" && s.w >= narrow {
 		s.text(1, themes.Strong, short)
 	}
 	s.loadFactor(c)
-	s.room(c)
-	s.bindsFirst(c)
+	if c.Load.OK() { // without a load factor nothing is known of what it leads to
+		s.room(c)
+		s.bindsFirst(c)
+	}
 	if short != "" && s.w < narrow {
 		s.text(1, themes.Text, short)
 	}
@@ -133,7 +135,7 @@ func (s *sheet) loadFactor(c *model.CapacityView) {
 	word, long, role := loadZone(v)
 	const most, wordW = 30, 8
 	n := min(most, s.w-labelW-1-6-2-wordW)
-	l := s.look.line(s.w).pad(1).put(themes.Muted, "load factor").pad(labelW+1).put(role, unit.PadLeft(unit.Rounded(v), 4))
+	l := s.look.line(s.w).pad(1).put(themes.Muted, "load factor").pad(labelW+1).put(role, unit.PadLeft(unit.Load(v), 4))
 	if n >= 10 {
 		l.pad(l.w + 2)
 		s.gauge(l, v, n, role)
@@ -179,7 +181,7 @@ func whyNoLoad(c *model.CapacityView) string {
 	if c.Why != "" {
 		return "not known: " + string(c.Why)
 	}
-	return "not known"
+	return "not known yet"
 }
 
 // room is how much can be added.
@@ -203,7 +205,7 @@ func (s *sheet) room(c *model.CapacityView) {
 var bindingWords = map[model.Binding]string{
 	model.BindsKV: "KV cache", model.BindsCap: "sequence cap", model.BindsBudget: "prefill token budget", model.BindsCompute: "compute",
 	model.BindsMemory: "memory bandwidth", model.BindsHost: "host", model.BindsQueue: "queue", model.BindsUpstream: "queue before the engine",
-	model.BindsProvider: "provider",
+	model.BindsProvider: "provider", model.BindsObjective: "an objective",
 }
 
 func (s *sheet) bindsFirst(c *model.CapacityView) {
@@ -270,7 +272,7 @@ func (s *sheet) rates(c *model.CapacityView) {
 	if len(ps) > 0 {
 		s.facts("req/s", ps...)
 	}
-	if v, ok := c.PerCall.Get(); ok {
+	if v, ok := c.PerCall.Get(); ok && c.Load.OK() {
 		s.facts("", part{segs: []seg{{themes.Muted, "a request takes "}, {themes.Text, unit.Precise(v)}, {themes.Muted, " of a machine"}}})
 	}
 }
@@ -340,7 +342,7 @@ func kneeParts(n *model.KneeView) []part {
 
 // levers is what one change would buy.
 func (s *sheet) levers(c *model.CapacityView) {
-	if len(c.Levers) == 0 {
+	if len(c.Levers) == 0 || !c.Load.OK() {
 		return
 	}
 	s.rule("WHAT A CHANGE WOULD BUY", say(1, themes.Muted, "model"))
@@ -354,7 +356,7 @@ func (s *sheet) levers(c *model.CapacityView) {
 		rate.text = unit.PadLeft(rate.text, 5)
 		ps := []part{{segs: []seg{seg(rate), {themes.Muted, " req/s"}}}}
 		if v.Load.OK() && c.Load.OK() {
-			ps = append(ps, part{[]seg{{themes.Muted, "load "}, {themes.Text, unit.Rounded(c.Load.Value) + s.look.pick(" → ", " -> ") + unit.Rounded(v.Load.Value)}}, 1})
+			ps = append(ps, part{[]seg{{themes.Muted, "load "}, {themes.Text, unit.Load(c.Load.Value) + s.look.pick(" → ", " -> ") + unit.Load(v.Load.Value)}}, 1})
 		}
 		s.out = append(s.out, l.parts(3, ps...).String())
 	}

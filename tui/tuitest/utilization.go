@@ -170,7 +170,10 @@ func ManyUse() *model.Frame {
 	us[10].GPUs, us[10].Precision = model.Of(8), "FP8"
 	f.Capacity = []model.CapacityView{pool("chat", 0.83), pool("code", 0.64), pool("batch", 0.2)}
 	f.Capacity[1].Cost, f.Capacity[1].Energy, f.Capacity[1].Knees = nil, nil, nil
-	f.Capacity[2].Load, f.Capacity[2].Why = model.Reading{}, "12 samples of steps and 3 are needed at different loads: 40 s more"
+	silent := &f.Capacity[2]
+	silent.Load, silent.Why = model.Reading{}, "the model of step times needs 12 samples and has 3"
+	silent.Sentence = "no load factor: " + string(silent.Why)
+	f.Capacity[0].Sentence = "load 0.83, beyond the planning limit of 0.70; 1 more replica for this rate"
 	return f
 }
 
@@ -267,7 +270,7 @@ func pool(name string, load float64) model.CapacityView {
 			{Kind: "truncated", Tokens: model.Missing(model.Unsupported), Share: model.Missing(model.Unsupported), N: model.Missing(model.Unsupported), Note: "finish reasons are not exported"},
 		},
 		WorstBurn: model.Of(2.1), Observed: span(3.1, 16.2),
-		Sentence: "room for 49 % more of this mix; TPOT of chat binds first",
+		Sentence: fmt.Sprintf("load %.2f of 0.70: room for %.0f %% of this mix", load, 100*(0.7/load-1)),
 	}
 }
 
