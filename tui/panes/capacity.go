@@ -88,7 +88,7 @@ func (s *sheet) pool(f *model.Frame, c *model.CapacityView) {
 	s.energy(c)
 	s.waste(f, c)
 	if c.WorstBurn.OK() {
-		s.facts("worst burn", part{segs: []seg{seg(s.look.times(c.WorstBurn)), {themes.Muted, " in the worst hour seen; 1 spends what is allowed"}}})
+		s.facts("worst burn", part{segs: []seg{seg(s.look.times(c.WorstBurn)), {themes.Muted, " in the worst hour"}}}, say(0, themes.Muted, "1 spends what is allowed"))
 	} else {
 		s.prose("worst burn", themes.Muted, "not known yet: it is that of an hour")
 	}
@@ -237,7 +237,8 @@ func (s *sheet) replicas(c *model.CapacityView) {
 	ps = append(ps, part{segs: []seg{seg(need), {themes.Muted, " needed now"}}})
 	switch {
 	case r.Then.OK() && r.Forecast.OK():
-		ps = append(ps, part{segs: []seg{seg(k.count(r.Then, 12)), {themes.Muted, " for the forecast of " + unit.Rate(r.Forecast.Value) + " req/s"}}})
+		ps = append(ps, part{segs: []seg{seg(k.count(r.Then, 12)), {themes.Muted, " needed for forecast"}}},
+			say(0, themes.Muted, "forecast "+unit.Rate(r.Forecast.Value)+" req/s"))
 	case !r.Forecast.OK():
 		ps = append(ps, say(2, themes.Muted, "no forecast: write forecast: {"+k.foreign(exampleOf(c), 16)+": 25} in the configuration"))
 	}
@@ -263,7 +264,7 @@ func (s *sheet) rates(c *model.CapacityView) {
 		r    model.Reading
 		text string
 	}{
-		{c.Rate, " now"}, {c.SLORate, " where an objective breaks"}, {c.KVRate, " where the KV cache is full"}, {c.MaxRate, " where queues never end"},
+		{c.Rate, " now"}, {c.SLORate, " an objective breaks"}, {c.KVRate, " KV cache full"}, {c.MaxRate, " queues never end"},
 	} {
 		if x.r.OK() {
 			ps = append(ps, part{segs: []seg{seg(k.rate(x.r, 8)), {themes.Muted, x.text}}})
@@ -273,7 +274,7 @@ func (s *sheet) rates(c *model.CapacityView) {
 		s.facts("req/s", ps...)
 	}
 	if v, ok := c.PerCall.Get(); ok && c.Load.OK() {
-		s.facts("", part{segs: []seg{{themes.Muted, "a request takes "}, {themes.Text, unit.Precise(v)}, {themes.Muted, " of a machine"}}})
+		s.facts("", say(0, themes.Muted, "a request takes "+unit.Precise(v)+" of a machine"))
 	}
 }
 
@@ -348,7 +349,12 @@ func (s *sheet) levers(c *model.CapacityView) {
 	s.rule("WHAT A CHANGE WOULD BUY", say(1, themes.Muted, "model"))
 	w := min(32, max(s.w-34, 12))
 	for _, v := range c.Levers {
-		l := s.look.line(s.w).pad(1).put(themes.Text, s.look.sentence(v.Change, w)).pad(w + 2)
+		l := s.look.line(s.w).pad(indent)
+		if s.w < narrow {
+			s.text(1, themes.Text, v.Change)
+		} else {
+			l = s.look.line(s.w).pad(1).put(themes.Text, s.look.sentence(v.Change, w)).pad(w + 2)
+		}
 		rate := s.look.rate(v.Rate, 5)
 		if v.Rate.OK() && v.Rate.Value >= 0 {
 			rate.text = "+" + rate.text
@@ -377,7 +383,7 @@ func (s *sheet) cost(c *model.CapacityView) {
 	}
 	ps := []part{money(v.PerHour, " an hour"), money(v.PerMillion, " per million")}
 	if text, ok := k.between(v.PerMillionGood, func(x float64) string { return unit.Money("", x) }); ok {
-		ps = append(ps, part{segs: []seg{{themes.Strong, k.foreign(v.Currency, 4) + text}, {themes.Muted, " per million good ones"}}})
+		ps = append(ps, say(0, themes.Strong, k.foreign(v.Currency, 4)+text+" per million good ones"))
 	} else {
 		ps = append(ps, say(0, themes.Muted, "good ones not known"))
 	}

@@ -151,10 +151,16 @@ func drawRoof(_ *model.Frame, u *model.UtilizationView, size layout.Size, look L
 
 // roofTitle is whose roofline it is, and on which hardware.
 func roofTitle(u *model.UtilizationView, w int, look Look) []seg {
-	const around = 6
-	name := look.foreign(u.Target, min(24, max(w-around-len("ROOFLINE ")-2-cells(hardwareText(u)), 12)))
-	room := w - around - len("ROOFLINE ") - cells(name) - 2
-	return []seg{{themes.Strong, "ROOFLINE "}, {themes.Text, name}, {themes.Muted, "  " + look.sentence(hardwareText(u), max(room, 1))}}
+	const around = 6 + len("ROOFLINE ") + 2
+	title := func(room int) []seg {
+		return []seg{{themes.Strong, "ROOFLINE "}, {themes.Text, look.foreign(u.Target, min(24, max(room, 12)))}}
+	}
+	on := hardwareText(u)
+	if u.Device == "" && cells(u.Target)+cells(on) > w-around { // the page says so
+		return title(w - around)
+	}
+	out := title(w - around - cells(on))
+	return append(out, seg{themes.Muted, "  " + look.sentence(on, max(w-around-cells(out[1].text), 1))})
 }
 
 // peaksRemark is how sure the peaks are.

@@ -96,7 +96,11 @@ func measureLine(m model.MeasureView, w int, look Look) string {
 		}
 		l.pad(l.w+6-cells(c.text)).put(c.role, c.text)
 	}
-	return l.pad(l.w+2).put(themes.Muted, look.basis(m.Basis)).String()
+	by := look.basis(m.Basis)
+	if word := basisWords[m.Basis].word; word != "" && l.w+2+cells(by) > w {
+		by = word
+	}
+	return l.pad(l.w+2).put(themes.Muted, by).String()
 }
 
 func measureWords(m model.MeasureView) (compute, bandwidth string) {
