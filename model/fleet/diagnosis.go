@@ -252,7 +252,9 @@ func everyone(*target) bool { return true }
 // guard decides whether the blocks that were just looked at may become part of the
 // baseline: not while anything is wrong, unless that goes on for too long.
 func (q *inquiry) guard(facts *diagnose.Facts, fr *model.Frame, p *pool, before int64) {
-	if !q.matter.Disturbed() && facts.Silent == facts.Awaited && !p.alarmed(fr) {
+	// What moved against less than a baseline says nothing: it might be the beginning.
+	moved := q.matter.Disturbed() && (len(q.baseline) >= diagnose.LeastBaseline || missed(facts))
+	if !moved && facts.Silent == facts.Awaited && !p.alarmed(fr) {
 		q.stands, q.admits = model.Instant{}, false
 		return
 	}
