@@ -64,6 +64,7 @@ type StepView struct {
 	Sequences   Reading `json:"sequences"`   // host work for each sequence
 	Unexplained Reading `json:"unexplained"` // may be below 0: faster than explained
 	Residual    Reading `json:"residual"`    // Seconds over the explained ones
+	Floor       Reading `json:"floor"`       // the least that the roofline allows for the work of a mean step, by the shape
 	Samples     int     `json:"samples"`     // that the model was fitted to
 	Gap         bool    `json:"by_gap"`      // a step is taken to be the gap between two events, for want of a counter
 	Why         Text    `json:"why"`         // why there is no split

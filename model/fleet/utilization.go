@@ -173,7 +173,9 @@ func (u *utilizer) see(t *target, f *Fleet, on []*device) model.UtilizationView 
 	}
 	e.seeMachine(&v)
 	e.seeMeasures(&v)
-	v.Step = t.splitStep()
+	if v.Step = t.splitStep(); v.Step != nil {
+		v.Step.Floor = e.floor()
+	}
 	e.judge(&v)
 	v.Missing = append(v.Missing, e.missing...)
 	return v

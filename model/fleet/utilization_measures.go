@@ -88,11 +88,10 @@ func (e *engineUse) clocked() float64 {
 // byEngine is the engine's own estimate, which it counts for one GPU.
 func (e *engineUse) byEngine() {
 	ty := e.t.tallied()
-	share := 1 / e.estimators()
 	each := roofline.Work{
-		FLOPs: number(ty.rateOf(model.EstimatedFLOPs)) * share,
-		Bytes: (number(ty.rateOf(model.EstimatedRead)) + number(ty.rateOf(model.EstimatedWritten))) * share,
-	}
+		FLOPs: number(ty.rateOf(model.EstimatedFLOPs)),
+		Bytes: number(ty.rateOf(model.EstimatedRead)) + number(ty.rateOf(model.EstimatedWritten)),
+	}.Per(e.estimators())
 	if math.IsNaN(each.FLOPs) && math.IsNaN(each.Bytes) {
 		return
 	}
@@ -153,7 +152,7 @@ func (e *engineUse) byShape() {
 		e.lacks("formula: the page does not tell the tokens or the steps that it needs")
 		return
 	}
-	m := e.estimate(model.ByShape, roofline.Work{FLOPs: e.effort.all.FLOPs / e.gpus, Bytes: e.effort.all.Bytes / e.gpus})
+	m := e.estimate(model.ByShape, e.effort.all.Per(e.gpus))
 	m.total = e.effort.all
 	m.note = append([]string{"from the model's shape and the token rates"}, e.tempo.notes...)
 	if s.From == roofline.FromTable {
@@ -214,13 +213,17 @@ func (e *engineUse) seeMeasures(v *model.UtilizationView) {
 		v.Intensity = v.Point.Intensity
 	}
 	if e.effort != nil {
-		v.Prefill, v.Decode = pointOf(e.perGPU(e.effort.prefill)), pointOf(e.perGPU(e.effort.decode))
+		v.Prefill, v.Decode = pointOf(e.effort.prefill.Per(e.gpus)), pointOf(e.effort.decode.Per(e.gpus))
 	}
 	v.Gap = model.Text(e.gap())
 }
 
-func (e *engineUse) perGPU(w roofline.Work) roofline.Work {
-	return roofline.Work{FLOPs: w.FLOPs / e.gpus, Bytes: w.Bytes / e.gpus}
+// floor is the least time in which the GPUs of one engine could do a mean step.
+func (e *engineUse) floor() model.Reading {
+	if e.effort == nil || !(e.tempo.steps > 0) {
+		return model.Reading{}
+	}
+	return model.Of(e.roof.Times(e.gpus / e.engines).Floor(e.effort.all.Per(e.tempo.steps)))
 }
 
 // pointOf is the point of a second's work, nil where there is none: what does

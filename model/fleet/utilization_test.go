@@ -507,6 +507,7 @@ func TestStepSplit(t *testing.T) {
 	near(t, "prefill", v.Step.Prefill, 2.76e-3)
 	near(t, "unexplained", v.Step.Unexplained, 14e-3-13.72e-3)
 	near(t, "residual", v.Step.Residual, 14/13.72)
+	roughly(t, "floor", v.Step.Floor, v.Measures[1].Bytes.Value/50/3350e9) // of 50 steps a second
 	const want = "bandwidth-bound decode: weights and KV reads are 78 % of a step; DRAM active 72 %, tensor active 12 %"
 	if v.Sentence != want {
 		t.Errorf("%q", v.Sentence)

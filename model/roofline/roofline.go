@@ -39,8 +39,8 @@ type Work struct{ FLOPs, Bytes float64 }
 // Intensity is FLOP a byte.
 func (w Work) Intensity() float64 { return w.FLOPs / w.Bytes }
 
-// Over is the work's rate where it took so many seconds.
-func (w Work) Over(seconds float64) Work { return Work{w.FLOPs / seconds, w.Bytes / seconds} }
+// Per is the work of each of n seconds, steps or devices.
+func (w Work) Per(n float64) Work { return Work{w.FLOPs / n, w.Bytes / n} }
 
 // MFU is the share of the compute ceiling that work of a second uses. It is not
 // clipped: above 1 the peak, the shape or the number of devices is wrong.

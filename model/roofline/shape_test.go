@@ -74,8 +74,8 @@ func TestWorkedSteps(t *testing.T) {
 		near(t, "TFLOP", w.FLOPs/1e12, c.tflop, 0.0005)
 		near(t, "intensity", w.Intensity(), c.intensity, 0.05)
 		near(t, "floor", floor*1e3, c.floorMS, 0.005)
-		near(t, "MFU at the floor", 100*roof.MFU(w.Over(floor)), c.mfu, 0.05)
-		near(t, "MBU at the floor", roof.MBU(w.Over(floor)), 1, 1e-9)
+		near(t, "MFU at the floor", 100*roof.MFU(w.Per(floor)), c.mfu, 0.05)
+		near(t, "MBU at the floor", roof.MBU(w.Per(floor)), 1, 1e-9)
 	}
 }
 
@@ -96,8 +96,8 @@ func TestFloors(t *testing.T) {
 // The single-stream form: all that a step reads, over TPOT.
 func TestSingleStream(t *testing.T) {
 	s, roof := llama8(t), roofOf(t, h100, BF16)
-	mbu := func(b, context, tpot float64) float64 { return roof.MBU(s.Step(b, context, 1).Over(tpot)) }
-	near(t, "14 GB in 14 ms of 2 TB/s", Roof{1, 2e12}.MBU(Work{Bytes: 14e9}.Over(14e-3)), 0.50, 1e-9)
+	mbu := func(b, context, tpot float64) float64 { return roof.MBU(s.Step(b, context, 1).Per(tpot)) }
+	near(t, "14 GB in 14 ms of 2 TB/s", Roof{1, 2e12}.MBU(Work{Bytes: 14e9}.Per(14e-3)), 0.50, 1e-9)
 	near(t, "7 ms at 1000 tokens", mbu(1, 1000, 7e-3), 0.646, 0.0005)
 	near(t, "64 × 1500 in 14.9 ms", mbu(64, 1500, 14.9e-3), 0.553, 0.0005)
 	near(t, "8 ms at one", mbu(1, 1024, 8e-3), 0.57, 0.005)
