@@ -25,7 +25,7 @@ func (Strip) Want(f *model.Frame, w int, _ Look) layout.Want {
 	if len(stripAlerts(f)) > 0 || lately(f) != nil {
 		n = 1
 	}
-	if maxHeadlines(f, w) > plainLines {
+	if explained(f) || maxHeadlines(f, w) > plainLines {
 		drop = 6
 	}
 	return layout.Want{Min: n, Ideal: n, Max: n, Drop: drop}
