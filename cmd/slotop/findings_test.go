@@ -111,3 +111,22 @@ func causes(all []claim) []string {
 	}
 	return out
 }
+
+// Two polls teach nothing of steps: there is no load then, and none of what follows
+// from it.
+func TestNoLoadYet(t *testing.T) {
+	t.Parallel()
+	var rooms []struct {
+		Load    *float64 `json:"load"`
+		PerCall *float64 `json:"machine_s_per_request"`
+		First   *string  `json:"binds_first"`
+		Why     string   `json:"why"`
+	}
+	said := reasonedBy(t, headless(t, "snapshot", "-o", "json", "demo:S0"))
+	if err := json.Unmarshal(said.Capacity, &rooms); err != nil {
+		t.Fatal(err)
+	}
+	if len(rooms) != 1 || rooms[0].Load != nil || rooms[0].PerCall != nil || rooms[0].First != nil || rooms[0].Why == "" {
+		t.Errorf("%s", said.Capacity)
+	}
+}

@@ -90,10 +90,13 @@ func (t *target) stepNow() steptime.Sample {
 	return t.steps.nowMean
 }
 
+// noSteps is why nothing is learned of an engine that has just come, or begun anew.
+const noSteps = "no step was counted yet"
+
 func newStepper() *stepper {
 	nan := math.NaN()
 	return &stepper{
-		capacity: nan, capWas: nan, sequences: nan, mostRunning: nan,
+		why: noSteps, capacity: nan, capWas: nan, sequences: nan, mostRunning: nan,
 		baseMean: steptime.Mean(nil), nowMean: steptime.Mean(nil),
 	}
 }
@@ -190,7 +193,7 @@ func (s *stepper) anew() {
 		s.before = s.fit
 	}
 	s.fit, s.recent, s.base, s.open = nil, nil, nil, openSample{}
-	s.why, s.residual, s.shortHalf, s.longHalf = "", model.Reading{}, model.Reading{}, model.Reading{}
+	s.why, s.residual, s.shortHalf, s.longHalf = noSteps, model.Reading{}, model.Reading{}, model.Reading{}
 }
 
 // stepCounts sums what the page counts of steps.
