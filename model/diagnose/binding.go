@@ -177,16 +177,23 @@ func share0(e *Engine) parts {
 	return parts{x.Fixed / t, x.KV / t, x.Prefill / t}
 }
 
-// upstreamBinds: requests wait at gateways while engines have none waiting.
+// upstreamBinds: requests wait at gateways while engines have none waiting. How many
+// are held is a reading of one moment: the time that passes outside the engines
+// must agree with it, where it is known.
 func (s *scene) upstreamBinds() bound {
-	held, inside := 0.0, 0.0
+	held, inside, outside := 0.0, 0.0, math.NaN()
 	for i := range s.f.Flows {
 		held += s.f.Flows[i].Held.Value
+		outside = most(outside, value(s.f.Flows[i].Outside))
 	}
 	for i := range s.f.Engines {
 		inside += value(s.f.Engines[i].Waiting.Mean)
 	}
-	if held > s.ease("binds upstream")*leastWaiting && inside < leastWaiting/2.0 {
+	ease := s.ease("binds upstream")
+	if outside < felt20 || !(held/rate(s.flows.now, Arrived) > ease*longWait) && !(outside > ease*longWait) {
+		return bound{}
+	}
+	if held > ease*leastWaiting && inside < leastWaiting/2.0 {
 		return bound{binds: model.BindsUpstream, text: "queue at the gateway: " + unit.Count(held) + " held, none waits at the engines"}
 	}
 	return bound{}
