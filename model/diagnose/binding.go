@@ -71,7 +71,7 @@ func (s *scene) engineBinds(e *Engine) bound {
 		return b
 	}
 	ease := s.ease("binds " + e.Name)
-	split := share0(e)
+	split := shares(e)
 	waiting := b.waiting > ease*leastWaiting
 	roomy := !(value(e.KV.Most) >= freeKV)
 	capped := e.capped()
@@ -166,9 +166,9 @@ func (e *Engine) over(of func(*GPU) Shift) (before, now float64) {
 // parts are the shares of an explained step.
 type parts struct{ fixed, kv, prefill float64 }
 
-// share0 is where the time of the engine's present step goes, as far as its load
+// shares is where the time of the engine's present step goes, as far as its load
 // explains it; NaN without a step-time model.
-func share0(e *Engine) parts {
+func shares(e *Engine) parts {
 	if e.Step.Fit == nil {
 		return parts{math.NaN(), math.NaN(), math.NaN()}
 	}
@@ -237,9 +237,9 @@ func (s *scene) figures(b *bound) string {
 	case model.BindsBudget:
 		return fmt.Sprintf("token budget full: %s of %s prompt tokens a step, %s", unit.Count(e.Step.Now.Prefill), unit.Count(e.budget()), waiting)
 	case model.BindsCompute:
-		return "compute: prompts are " + unit.Percent(share0(e).prefill) + " of a step, " + waiting
+		return "compute: prompts are " + unit.Percent(shares(e).prefill) + " of a step, " + waiting
 	case model.BindsMemory:
-		x := share0(e)
+		x := shares(e)
 		return "bandwidth: weights and KV reads are " + unit.Percent(x.fixed+x.kv) + " of a step, " + waiting
 	case model.BindsHost:
 		return "the host: " + waiting + " for a step that its GPU does not fill"

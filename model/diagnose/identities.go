@@ -2,12 +2,10 @@ package diagnose
 
 import "math"
 
-// Arrivals is how many requests came over a stretch, from what engines do export:
-// those in flight at its end less those at its start, and all that ended in it
+// Arrivals is how many requests came over a stretch, from what engines do export: by
+// how many those in flight (running and waiting) became more, and all that ended
 // (cancelled ones too). Exact, as a request is in flight or has ended.
-func Arrivals(inFlightBefore, inFlightNow, ended float64) float64 {
-	return inFlightNow - inFlightBefore + ended
-}
+func Arrivals(grown, ended float64) float64 { return grown + ended }
 
 // LogMean is the logarithmic mean (a−b)/ln(a/b) of two positive numbers, a where
 // they are equal. NaN where one is not above 0.
@@ -111,6 +109,23 @@ func lengthAndPace(s *Sums) (n, pace float64) {
 		return n, decode / n
 	}
 	return n, s.Measures[TPOT].Value()
+}
+
+// acceptance is the chance alpha with which a step of draft length k yields so many
+// tokens: Gain turned round. NaN where no chance does.
+func acceptance(tokens, k float64) float64 {
+	if !(tokens >= 1) || !(tokens < k+1) {
+		return math.NaN()
+	}
+	lo, hi := 0.0, 1.0
+	for range 40 {
+		if mid := (lo + hi) / 2; Gain(mid, int(math.Round(k))) < tokens {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return lo
 }
 
 // Gain is how many tokens a step of speculative decoding yields with draft length k

@@ -16,7 +16,7 @@ func near(t *testing.T, what string, got, want, within float64) {
 }
 
 func TestArrivals(t *testing.T) {
-	near(t, "arrivals", Arrivals(26+1, 30+5, 540), 548, 0)
+	near(t, "arrivals", Arrivals((30+5)-(26+1), 540), 548, 0)
 }
 
 func TestTimeToBreach(t *testing.T) {
@@ -118,6 +118,11 @@ func TestGain(t *testing.T) {
 	near(t, "α 0.8", a, 3.36, 0.005)
 	near(t, "α 0.6", b, 2.31, 0.005)
 	near(t, "TPOT", a/b, 1.46, 0.005)
+	near(t, "α of 3.36", acceptance(a, 4), 0.8, 1e-9)
+	near(t, "α of 2.31", acceptance(b, 4), 0.6, 1e-9)
+	if v := acceptance(5.5, 4); !math.IsNaN(v) {
+		t.Errorf("α %v of more tokens than there are", v)
+	}
 	near(t, "all accepted", Gain(1, 4), 5, 0)
 }
 

@@ -394,6 +394,9 @@ func acceptanceFell(p *probe) []saying {
 	}
 	if !math.IsNaN(hit0 + hit1) {
 		said.evidence = append(said.evidence, "accepted of the drafted "+unit.Percent(hit0)+" → "+unit.Percent(hit1))
+		k, _ := share(x.now, DraftTokens, Drafts)
+		said.evidence = append(said.evidence, fmt.Sprintf("each with a chance of %s → %s, %s at a time",
+			unit.Percent(acceptance(before, k)), unit.Percent(acceptance(now, k)), unit.Number(k)))
 	}
 	return []saying{said}
 }

@@ -18,7 +18,6 @@ type scene struct {
 	bound   bound
 	hurts   []hurt // the worst first
 	wait    float64
-	raw     []string // keys of what is true now, for hysteresis
 }
 
 // leave is what is left of a threshold for what stands already: what came at x goes

@@ -303,7 +303,7 @@ func (p *part) close(at, n int64, elapsed float64) {
 	g.ends(s)
 	if c := &s.Counts[diagnose.Arrived]; math.IsNaN(*c) {
 		// What was asked for has ended, or there is more in flight than before.
-		if *c = max(0, g.grown+s.Counts[diagnose.Ended]); !p.arrives || math.IsNaN(p.flying) {
+		if *c = max(0, diagnose.Arrivals(g.grown, s.Counts[diagnose.Ended])); !p.arrives || math.IsNaN(p.flying) {
 			*c = s.Measures[diagnose.TTFT].N // first tokens stand for starts
 		}
 	}
