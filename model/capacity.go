@@ -34,7 +34,7 @@ type CapacityView struct {
 }
 
 // PlanningLimit is the load factor up to which the formulas hold and tails stay
-// short (science of load, section 6).
+// short: above it they are optimistic, because traffic fluctuates.
 const PlanningLimit = 0.7
 
 // ReplicaPlan is how many replicas a rate needs. A forecast is a configured rate.

@@ -3,8 +3,7 @@ package model
 import "strings"
 
 // Factor is one of the things outside an engine, or in the speed of its machine,
-// whose change changes its work (science of work accounting: arrivals × work a
-// request × machine).
+// whose change changes its work: arrivals × work a request × machine.
 type Factor string
 
 // The factors. The residual is how much longer a step takes than its load explains.
@@ -73,6 +72,18 @@ const (
 	LayerBinding Layer = "binding"
 	LayerSymptom Layer = "symptom"
 )
+
+// Rank orders layers, causes first.
+func (l Layer) Rank() int {
+	switch l {
+	case LayerCause:
+		return 0
+	case LayerBinding:
+		return 1
+	default:
+		return 2
+	}
+}
 
 // Confidence says how sure a finding is: high is a cause with what binds and
 // nothing against it, medium a cause alone, low a pattern of symptoms.

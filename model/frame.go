@@ -191,7 +191,7 @@ type Requests struct {
 	Cancelled   Reading `json:"cancelled"`
 	Unaccounted Reading `json:"unaccounted"`
 	OutputLimit Reading `json:"output_limit"` // of the finished, cut at their limit
-	Throttled   Reading `json:"throttled"`    // of the failed, refused for their rate (429)
+	Throttled   Reading `json:"throttled"`    // of the failed, refused for their rate (429, 529)
 	Retries     Reading `json:"retries"`
 	Basis       Basis   `json:"basis"`
 

@@ -36,14 +36,8 @@ type bound struct {
 	alone   bool // of several engines only this one binds
 }
 
-// Binds is what limits the pool now, in a constant and in words. Nothing binds where
-// nothing waits and nothing is preempted: a slow step is slow and limits nobody.
-func Binds(f *Facts) (model.Binding, string) {
-	b := newScene(f, memory{}).bound
-	return b.binds, b.text
-}
-
-// binds looks at each engine; the one on which most wait decides for the pool.
+// binds looks at each engine; the one on which most wait decides for the pool. Nothing
+// binds where nothing waits and nothing is preempted: a slow step limits nobody.
 func (s *scene) binds() bound {
 	if s.hosted() {
 		return s.providerBinds()
@@ -295,7 +289,7 @@ func (e *Engine) throttled(ease float64) (yes, known bool) {
 	return false, known
 }
 
-// work is by how much the GPUs' activity, or for want of it their power, changed;
+// workRatio is by how much the GPUs' activity, or for want of it their power, changed;
 // NaN unknown.
 func (e *Engine) workRatio() float64 {
 	if before, now := e.activity(); !math.IsNaN(now / before) {
@@ -311,7 +305,7 @@ func (s *scene) hostSlow(e *Engine) bool {
 	return s.slow(e) && known && !throttled && e.workRatio() < lessWork
 }
 
-// clock is what the shape of the residual says: equal for short and long steps, the
+// shape is what the shape of the residual says: equal for short and long steps, the
 // machine multiplies; less for long ones, something adds.
 func (e *Engine) shape() string {
 	short, long := value(e.Step.Short), value(e.Step.Long)

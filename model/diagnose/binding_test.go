@@ -46,7 +46,7 @@ func TestBinds(t *testing.T) {
 	} {
 		f := steady()
 		c.change(f)
-		if got, words := Binds(f); got != c.want || !strings.HasPrefix(words, c.words) {
+		if got, words := bindsOf(f); got != c.want || !strings.HasPrefix(words, c.words) {
 			t.Errorf("%s: %q %q, want %q %q", c.name, got, words, c.want, c.words)
 		}
 	}
@@ -61,12 +61,17 @@ func TestBindsOfSeveral(t *testing.T) {
 		f.Engines[i].Running = level(24, 24)
 		f.Engines[i].queue(n, n)
 	}
-	if _, words := Binds(f); words != "sequence cap: 24 running, 50 waiting" {
+	if _, words := bindsOf(f); words != "sequence cap: 24 running, 50 waiting" {
 		t.Errorf("both: %q", words)
 	}
 	f.Engines[0].Running = level(20, 40)
 	f.Engines[0].queue(0, 0)
-	if _, words := Binds(f); words != "sequence cap: 24 running, 40 waiting, on b only" {
+	if _, words := bindsOf(f); words != "sequence cap: 24 running, 40 waiting, on b only" {
 		t.Errorf("one: %q", words)
 	}
+}
+
+func bindsOf(f *Facts) (model.Binding, string) {
+	b := newScene(f, memory{}).bound
+	return b.binds, b.text
 }

@@ -214,7 +214,7 @@ func calls(intercept, slope, tpot, perOther float64, n int) []Call {
 		others := float64(5 + (i*13)%20)
 		jitter := float64((i*7)%11-5) / 5
 		out[i] = Call{
-			Prompt: prompt, Uncached: prompt, Output: 100, Others: others,
+			Prompt: prompt, Uncached: prompt, Others: others,
 			TTFT: intercept + slope*prompt + 0.003*jitter, TPOT: tpot + perOther*others + 0.002*jitter,
 		}
 	}

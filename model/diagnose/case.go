@@ -160,7 +160,7 @@ func ordered(standing map[string]stood) (out []model.FindingView, left int) {
 	slices.SortStableFunc(keys, func(a, b string) int {
 		x, y := standing[a], standing[b]
 		return cmp.Or(
-			rank(x.view.Layer)-rank(y.view.Layer),
+			x.view.Layer.Rank()-y.view.Layer.Rank(),
 			cmp.Compare(finite(y.order), finite(x.order)),
 		)
 	})
@@ -168,17 +168,6 @@ func ordered(standing map[string]stood) (out []model.FindingView, left int) {
 		out = append(out, standing[key].view)
 	}
 	return out, len(keys) - len(out)
-}
-
-func rank(l model.Layer) int {
-	switch l {
-	case model.LayerCause:
-		return 0
-	case model.LayerBinding:
-		return 1
-	default:
-		return 2
-	}
 }
 
 func finite(v float64) float64 {

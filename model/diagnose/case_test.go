@@ -37,7 +37,7 @@ func TestASurgeInWords(t *testing.T) {
 	if width := len([]rune(v.Sentence)); width > 70 {
 		t.Errorf("%d cells", width)
 	}
-	if !slices.IsSortedFunc(findings, func(a, b model.FindingView) int { return rank(a.Layer) - rank(b.Layer) }) {
+	if !slices.IsSortedFunc(findings, func(a, b model.FindingView) int { return a.Layer.Rank() - b.Layer.Rank() }) {
 		t.Errorf("order %s", ids(findings))
 	}
 }

@@ -46,10 +46,8 @@ type price struct {
 	learned         bool // from steps; else both phases weigh the same
 }
 
-// Factors is how each factor of the pool's work moved, the largest first. What is
-// not known has no ratio.
-func Factors(f *Facts) []model.FactorView { return views(newScene(f, memory{}).factors) }
-
+// views is how each factor of the pool's work moved, the largest first. What is not
+// known has no ratio.
 func views(factors []factor) []model.FactorView {
 	out := make([]model.FactorView, len(factors))
 	for i := range factors {

@@ -7,9 +7,11 @@ import (
 	"slotop/model"
 )
 
+func factorsOf(f *Facts) []model.FactorView { return views(newScene(f, memory{}).factors) }
+
 func factorNamed(t *testing.T, f *Facts, name model.Factor) model.FactorView {
 	t.Helper()
-	for _, v := range Factors(f) {
+	for _, v := range factorsOf(f) {
 		if v.Factor == name {
 			return v
 		}
@@ -19,7 +21,7 @@ func factorNamed(t *testing.T, f *Facts, name model.Factor) model.FactorView {
 }
 
 func TestNothingMoves(t *testing.T) {
-	for _, f := range Factors(steady()) {
+	for _, f := range factorsOf(steady()) {
 		if f.Moved || f.Who != "" || f.Mix {
 			t.Errorf("%+v", f)
 		}
@@ -175,7 +177,7 @@ func TestUnknownIsNotZero(t *testing.T) {
 	}
 	f.Engines[0].Now, f.Engines[0].Before = f.Flows[0].Now, f.Flows[0].Before
 	f.Engines[0].Step = Step{}
-	for _, v := range Factors(f) {
+	for _, v := range factorsOf(f) {
 		if v.Ratio.OK() || v.Work.OK() || v.Moved {
 			t.Errorf("%+v", v)
 		}

@@ -128,7 +128,6 @@ type Facts struct {
 type Flow struct {
 	Name string
 	Spec *model.WorkflowSpec // what was promised
-	View *model.WorkflowView // of the frame; its window is the viewer's
 
 	// Terms are its objectives over the newest NowBlocks: what each bound's share was.
 	Terms []model.ObjectiveView
@@ -165,10 +164,8 @@ type Call struct {
 	TPOT     float64       // s, NaN below two tokens
 	Prompt   float64       // tokens, NaN unknown
 	Uncached float64       // of them, computed; NaN unknown
-	Output   float64       // tokens
 	Others   float64       // requests of the pool that ran beside it at its first token; NaN unknown
 	Failed   bool
-	Refused  bool // for its rate or for want of capacity: 429, 503, 529
 }
 
 // Level is a level over a stretch.
@@ -184,7 +181,6 @@ type Engine struct {
 
 	KVCapacity, KVCapacityBefore model.Reading // tokens
 	Cap                          model.Reading // sequences, as it or the operator says
-	CapSeen                      model.Reading // the most sequences ever seen running
 	Budget                       model.Reading // tokens a step, as the operator says
 	BudgetSeen                   model.Reading // the most tokens of a step by its histogram's highest bucket in use
 	Prefix                       bool          // its hit counters are known to be right (cached tokens, not look-ups)
@@ -221,10 +217,10 @@ type Shift struct{ Before, Now model.Reading }
 
 // GPU is one device that an engine runs on.
 type GPU struct {
-	Name                   string
-	Busy, SM, Tensor, DRAM Shift // 0–1
-	Power                  Shift // W
-	Clock                  Shift // SM clock, Hz
-	Throttled              Shift // share of the time with a reason that slows, 0–1
-	Reasons                []string
+	Name             string
+	SM, Tensor, DRAM Shift // 0–1
+	Power            Shift // W
+	Clock            Shift // SM clock, Hz
+	Throttled        Shift // share of the time with a reason that slows, 0–1
+	Reasons          []string
 }

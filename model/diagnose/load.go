@@ -4,12 +4,9 @@ import (
 	"fmt"
 	"math"
 
+	"slotop/model"
 	"slotop/model/unit"
 )
-
-// planned is the load factor up to which a service may be planned: above it the
-// model is optimistic, because traffic fluctuates.
-const planned = 0.7
 
 // Cost is the seconds of machine that one request takes: its uncached prompt
 // tokens, and for each token of its answer the cache that is read for it.
@@ -80,7 +77,7 @@ func (s *scene) limitTo(name string) string {
 	if at == nil {
 		return ""
 	}
-	limit := (planned*float64(len(s.f.Engines)) - others) / s.costOf(at)
+	limit := (model.PlanningLimit*float64(len(s.f.Engines)) - others) / s.costOf(at)
 	if !(limit > 0) || limit >= rate(at.Now, Arrived) {
 		return ""
 	}

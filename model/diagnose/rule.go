@@ -31,6 +31,7 @@ type saying struct {
 	cause        string  // "" is the factor in words
 	evidence     []string
 	doubt        string // what speaks against it now
+	against      []string
 	not, try     []string
 	n            float64
 }
@@ -59,7 +60,7 @@ func (p *probe) over(x, limit float64) bool {
 	return x > limit*p.ease
 }
 
-// grew compares a ratio with a threshold above 1.
+// grewBy compares a ratio with a threshold above 1.
 func (p *probe) grewBy(ratio, limit float64) bool {
 	if math.IsNaN(ratio) {
 		p.blind = true
@@ -127,7 +128,7 @@ func (s *scene) tell(r *rule, said saying) telling {
 			v.Cause = model.Text(said.factor.words())
 		}
 	}
-	v.Against = texts(listed(said.doubt), []string{r.against})
+	v.Against = texts(listed(said.doubt), said.against, []string{r.against})
 	v.Try = texts(said.try, r.try)
 	v.Confidence = s.confidence(v.Layer, said)
 	return telling{key: r.id + "\x00" + said.flow + "\x00" + said.engine, view: v, order: said.weight}

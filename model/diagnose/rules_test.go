@@ -592,3 +592,17 @@ func TestSlopesOfACollapse(t *testing.T) {
 		t.Error("no ratio")
 	}
 }
+
+// Steps that were learned at loads much alike say so where they are held against it.
+func TestStepsLearnedAtOneLoad(t *testing.T) {
+	f := steady()
+	onGPU(gpu(0.89e9, 0.9, 260))(f)
+	for span, want := range map[float64]bool{3: false, 1.4: true} {
+		f.Engines[0].Step.Fit.Span = span
+		_, findings := confirm(f)
+		v := found(findings, "D4")
+		if v == nil || strings.Contains(strings.Join(v.Against, "; "), "its steps were learned at loads that differ by ×1.40 only") != want {
+			t.Errorf("a range of %v: %+v", span, v)
+		}
+	}
+}

@@ -252,13 +252,26 @@ func (p *probe) machine(of []*Engine, cause string, more func(*Engine) []string)
 	}
 	r := value(e.Step.Residual)
 	f.Ratio, f.Now, f.Work, f.log, f.Moved = model.Of(r), model.Of(r), model.Of(r-1), math.Log(r), true
-	said := saying{factor: &f, weight: f.log, cause: cause + ": steps " + times(r) + " as long" + f.on()}
+	said := saying{factor: &f, weight: f.log, cause: cause + ": steps " + unit.Multiple(r, false) + " as long" + f.on()}
 	if len(of) == 1 {
 		said.engine = p.among(e)
 	}
 	said.evidence = listed(append([]string{f.figures(), e.shape()}, more(e)...)...)
 	said.evidence = append(said.evidence, p.state()...)
+	said.against = e.narrow()
 	return []saying{said}
+}
+
+// wideEnough is the range of load, highest over lowest, that a model of steps must
+// have been learned over to be believed far beyond it.
+const wideEnough = 2
+
+// narrow says that the engine's steps were learned at loads that were much alike.
+func (e *Engine) narrow() []string {
+	if fit := e.Step.Fit; fit != nil && fit.Span < wideEnough {
+		return []string{"its steps were learned at loads that differ by " + unit.Times(fit.Span) + " only"}
+	}
+	return nil
 }
 
 func throttledGPU(p *probe) []saying {

@@ -25,12 +25,9 @@ func (f *factor) words() string {
 	case model.FactorOutput:
 		return "answers " + ratio + f.by()
 	default:
-		return "steps " + times(value(f.Ratio)) + " of what the load explains" + f.on()
+		return "steps " + unit.Multiple(value(f.Ratio), false) + " of what the load explains" + f.on()
 	}
 }
-
-// times is a ratio before what it is of: 1.07×.
-func times(ratio float64) string { return strings.TrimPrefix(unit.Times(ratio), "×") + "×" }
 
 // nearlyAll is the part of a change from which it is all of one workflow.
 const nearlyAll = 0.9
@@ -69,7 +66,7 @@ func (f *factor) figures() string {
 	case model.FactorOutput:
 		return "mean answer " + unit.Count(before) + " → " + unit.Count(now) + " tokens" + f.work()
 	default:
-		return "steps take " + times(now) + " of what their load explains"
+		return "steps take " + unit.Multiple(now, false) + " of what their load explains"
 	}
 }
 
@@ -137,7 +134,7 @@ const flatFor = 0.1
 func (s *scene) ruledOut(cause *factor) []string {
 	var out []string
 	if f := s.factor(model.FactorResidual); f != cause && !f.Moved && f.Now.Value < explains && f.Now.OK() && !s.hosted() {
-		out = append(out, "the GPU: a step takes "+times(f.Now.Value)+" of what the load explains")
+		out = append(out, "the GPU: a step takes "+unit.Multiple(f.Now.Value, false)+" of what the load explains")
 	}
 	if f := s.factor(model.FactorArrivals); f != cause && math.Abs(f.own) < flatFor {
 		out = append(out, "traffic: "+f.figures())

@@ -64,7 +64,7 @@ func (f *Fleet) inquire(fr *model.Frame) {
 		}
 	}
 	f.lonely = engines == 1
-	gpus := f.devices.byEngine()
+	gpus := f.compared()
 	f.inquiries = f.inquiries[:0]
 	asked := map[*inquiry]bool{}
 	for i := range pools {
@@ -324,15 +324,11 @@ func gathered(all []*inquiry) ([]model.FindingView, []model.DiagnosisView) {
 		findings = append(findings, q.findings...)
 		diagnoses = append(diagnoses, q.view)
 	}
-	slices.SortStableFunc(findings, func(a, b model.FindingView) int { return layerRank(a.Layer) - layerRank(b.Layer) })
+	slices.SortStableFunc(findings, func(a, b model.FindingView) int { return a.Layer.Rank() - b.Layer.Rank() })
 	slices.SortStableFunc(diagnoses, func(a, b model.DiagnosisView) int {
 		return cmp.Compare(stateRank(a.State), stateRank(b.State))
 	})
 	return findings[:min(len(findings), mostFindings)], diagnoses
-}
-
-func layerRank(l model.Layer) int {
-	return slices.Index([]model.Layer{model.LayerCause, model.LayerBinding, model.LayerSymptom}, l)
 }
 
 func stateRank(s model.DiagnosisState) int {

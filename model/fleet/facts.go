@@ -34,20 +34,16 @@ func (q *inquiry) facts(f *Fleet, fr *model.Frame, p *pool, gpus map[*target][]*
 	out.Silent, out.Awaited = out.Silent+awaited, awaited
 	gaps := p.gaps()
 	for _, w := range p.flows {
-		if v := viewOf(fr, w.name); v != nil {
-			out.Flows = append(out.Flows, q.flow(w, v, gaps[w], first, last))
+		if shown(fr, w.name) {
+			out.Flows = append(out.Flows, q.flow(w, gaps[w], first, last))
 		}
 	}
 	return out
 }
 
-func viewOf(fr *model.Frame, name string) *model.WorkflowView {
-	for i := range fr.Workflows {
-		if fr.Workflows[i].Name == name {
-			return &fr.Workflows[i]
-		}
-	}
-	return nil
+// shown reports whether the workflow has a row of its own in the frame.
+func shown(fr *model.Frame, name string) bool {
+	return slices.ContainsFunc(fr.Workflows, func(w model.WorkflowView) bool { return w.Name == name })
 }
 
 // endOf is when a block ends.
@@ -77,8 +73,8 @@ func (t *target) facts(f *Fleet, at model.Instant, gpus []*device, first, last i
 	from, to := p.between(first, last)
 	e := diagnose.Engine{
 		Name: t.spec.Name, Now: p.sums[from:to], Before: t.past.base,
-		CapSeen: model.Of(math.NaN()), BudgetSeen: t.budgetSeen(),
-		Prefix: t.exports(model.CachedTokens), Age: t.age(at), GPUs: t.gpuFacts(gpus, first, last),
+		BudgetSeen: t.budgetSeen(),
+		Prefix:     t.exports(model.CachedTokens), Age: t.age(at), GPUs: t.gpuFacts(gpus, first, last),
 	}
 	e.Running, e.Waiting, e.KV = levelsOf(e.Now)
 	e.RunningBefore, e.WaitingBefore, e.KVBefore = levelsOf(e.Before)
@@ -94,7 +90,7 @@ func (t *target) facts(f *Fleet, at model.Instant, gpus []*device, first, last i
 	e.Step.Why = "it counts neither steps nor the gaps between tokens"
 	if s := t.steps; s != nil {
 		e.KVCapacity, e.KVCapacityBefore = model.Of(s.capacity), model.Of(s.capWas)
-		e.Cap, e.CapSeen = model.Of(s.sequences), model.Of(s.mostRunning)
+		e.Cap = model.Of(s.sequences)
 		e.Changes, e.Step = s.changes, s.facts()
 	}
 	if h.Sequences > 0 {
@@ -106,7 +102,7 @@ func (t *target) facts(f *Fleet, at model.Instant, gpus []*device, first, last i
 // hardwareOf is what the operator says of the machine behind a target.
 func (f *Fleet) hardwareOf(t *target) model.HardwareSpec {
 	for _, h := range f.policy.Hardware {
-		if h.Target == "" || slo.Glob(h.Target, t.spec.Name) {
+		if matches(h.Target, t.spec.Name) {
 			return h
 		}
 	}
@@ -183,10 +179,10 @@ func (t *target) age(at model.Instant) model.Reading {
 }
 
 // flow is what is known of one workflow of the pool.
-func (q *inquiry) flow(w *workflow, v *model.WorkflowView, gap diagnose.Gap, first, last int64) diagnose.Flow {
+func (q *inquiry) flow(w *workflow, gap diagnose.Gap, first, last int64) diagnose.Flow {
 	s := &w.story
 	out := diagnose.Flow{
-		Name: w.name, Spec: w.spec, View: v, Terms: w.terms(),
+		Name: w.name, Spec: w.spec, Terms: w.terms(),
 		Before: s.base, Gap: gap, GapBefore: medianGap(s.gaps), Held: w.held(),
 		New:   len(s.base) == 0 && len(q.baseline) >= diagnose.LeastBaseline,
 		Calls: s.calls.between(first, last), CallsBefore: s.calls.base,

@@ -115,10 +115,9 @@ func callOf(e *requests.Ended, started model.Instant) call {
 		Call: diagnose.Call{
 			At:   started.Add(e.At - started.Mono),
 			TTFT: orNaN(times[ttftAt]), TPOT: orNaN(times[tpotAt]),
-			Prompt: orNaN(q.InputTokens), Output: orNaN(q.OutputTokens), Others: math.NaN(),
+			Prompt: orNaN(q.InputTokens), Others: math.NaN(),
 			Uncached: orNaN(q.InputTokens) - orNaN(q.CachedTokens),
 			Failed:   q.Outcome == model.RequestFailed,
-			Refused:  throttled(q) || q.Status == unavailable || q.Status == overloaded,
 		},
 		first: e.At,
 	}
@@ -127,12 +126,6 @@ func callOf(e *requests.Ended, started model.Instant) call {
 	}
 	return c
 }
-
-// Statuses of a service that has no room.
-const (
-	unavailable = 503
-	overloaded  = 529
-)
 
 var (
 	ttftAt = reportedMeasures[diagnose.TTFT]

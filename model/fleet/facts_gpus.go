@@ -10,7 +10,7 @@ import (
 // gpuMetrics are what the diagnosis compares of a GPU, the last place being how often
 // it had a reason to run slower than it could.
 var gpuMetrics = [...]model.DeviceMetric{
-	model.Busy, model.SMActive, model.TensorActive, model.DRAMActive, model.Power, model.SMClock,
+	model.SMActive, model.TensorActive, model.DRAMActive, model.Power, model.SMClock,
 }
 
 const (
@@ -93,17 +93,13 @@ func (m *metered) between(first, last int64) meters {
 	return sum
 }
 
-// byEngine are the devices that each engine runs on.
-func (ds *devices) byEngine() map[*target][]*device {
-	out := map[*target][]*device{}
-	for _, d := range ds.list {
-		for _, j := range d.joints {
-			if on := out[j.engine]; len(on) < mostGPUs && !slices.Contains(on, d) {
-				out[j.engine] = append(on, d)
-			}
-		}
+// compared are the devices that each engine runs on, as many as are compared.
+func (f *Fleet) compared() map[*target][]*device {
+	on := f.runningOn()
+	for t, list := range on {
+		on[t] = list[:min(len(list), mostGPUs)]
 	}
-	return out
+	return on
 }
 
 // quieten adds a quiet block to what the engine's devices were like.
@@ -135,8 +131,8 @@ func (t *target) gpuFacts(on []*device, first, last int64) []diagnose.GPU {
 			return diagnose.Shift{Before: model.Of(before[i].Value()), Now: model.Of(now[i].Value())}
 		}
 		out = append(out, diagnose.GPU{
-			Name: d.name(), Busy: shift(0), SM: shift(1), Tensor: shift(2), DRAM: shift(3),
-			Power: shift(4), Clock: shift(5), Throttled: shift(atThrottle), Reasons: d.view.Throttled,
+			Name: d.name(), SM: shift(0), Tensor: shift(1), DRAM: shift(2),
+			Power: shift(3), Clock: shift(4), Throttled: shift(atThrottle), Reasons: d.view.Throttled,
 		})
 	}
 	return out

@@ -111,10 +111,15 @@ func (s *reported) outcome(q *model.Request) {
 	}
 }
 
-const tooManyRequests = 429
+// Statuses of a service that refuses a request for its rate: the standard one, and that
+// of hosted services that are overloaded.
+const (
+	tooManyRequests = 429
+	overloaded      = 529
+)
 
 func throttled(q *model.Request) bool {
-	return q.Status == tooManyRequests || q.Reason == "rate_limited"
+	return q.Status == tooManyRequests || q.Status == overloaded || q.Reason == "rate_limited"
 }
 
 // causeOf is the reason as people search for it: the status, and the word.

@@ -368,7 +368,7 @@ func (f *Fleet) throttling(w *workflow, exact bool) alert.Observation {
 	o.Value = model.Of(c.Throttled / ended)
 	if c.Throttled >= fewThrottled && o.Value.Value >= throttledFrom {
 		o.Truth = alert.Yes
-		o.Text = fmt.Sprintf("429: %s of %s, %s, in %s", unit.Integer(c.Throttled), unit.Integer(ended),
+		o.Text = fmt.Sprintf("429 or 529: %s of %s, %s, in %s", unit.Integer(c.Throttled), unit.Integer(ended),
 			unit.Ratio(o.Value.Value), unit.Period(burnMain.Seconds()))
 	}
 	return o

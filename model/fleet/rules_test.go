@@ -310,7 +310,7 @@ func TestThrottled(t *testing.T) {
 		t.Errorf("n %v, failed by %+v", w.E2E.N, w.Requests.FailedBy)
 	}
 	a, _ := alertNamed(f, "throttled")
-	if a.State != model.AlertFiring || a.Text != "429: 9 of 45, 20.0 %, in 5 min" {
+	if a.State != model.AlertFiring || a.Text != "429 or 529: 9 of 45, 20.0 %, in 5 min" {
 		t.Errorf("%+v", a)
 	}
 }

@@ -42,7 +42,6 @@ type stepper struct {
 	byShare             bool    // the size of the KV cache is not known
 	capacity, capWas    float64 // tokens, NaN unknown; as of the newest quiet block
 	sequences           float64 // configured cap, NaN unknown
-	mostRunning         float64
 	version             string
 	changes             []diagnose.Change
 	baseMean, nowMean   steptime.Sample
@@ -96,7 +95,7 @@ const noSteps = "no step was counted yet"
 func newStepper() *stepper {
 	nan := math.NaN()
 	return &stepper{
-		why: noSteps, capacity: nan, capWas: nan, sequences: nan, mostRunning: nan,
+		why: noSteps, capacity: nan, capWas: nan, sequences: nan,
 		baseMean: steptime.Mean(nil), nowMean: steptime.Mean(nil),
 	}
 }
@@ -151,7 +150,6 @@ func (o *openSample) read(s *stepper, now page) {
 
 // noteChanges looks whether anything was done to the engine since its last page.
 func (s *stepper) noteChanges(t *target, at model.Instant, now page, restarted bool) {
-	s.mostRunning = most(s.mostRunning, now.running)
 	anew := restarted
 	if restarted {
 		s.changed(at, "restarted")

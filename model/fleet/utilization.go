@@ -164,7 +164,7 @@ func (u *utilizer) recent() []model.PointView {
 // see makes the view.
 func (u *utilizer) see(t *target, f *Fleet, on []*device) model.UtilizationView {
 	e := &engineUse{t: t, on: on, means: &u.means, heard: u.heard, served: u.model.lookUp(t, f.policy.Models)}
-	e.identify(f.policy.Hardware)
+	e.identify(f.hardwareOf(t))
 	e.measure()
 	v := model.UtilizationView{
 		Target: t.spec.Name, Models: e.served.names,

@@ -54,8 +54,8 @@ func byOneSign(compute, bandwidth float64) model.Bound {
 
 // judge says which ceiling is near, and by what.
 func (e *engineUse) judge(v *model.UtilizationView) {
-	compute, bandwidth := number(v.MFU), number(v.MBU)
-	waiting := number(e.t.view.Waiting)
+	compute, bandwidth := orNaN(v.MFU), orNaN(v.MBU)
+	waiting := orNaN(e.t.view.Waiting)
 	if !e.t.fresh() {
 		waiting = math.NaN()
 	}
@@ -120,7 +120,7 @@ func (e *engineUse) because(v *model.UtilizationView, compute, bandwidth float64
 	default:
 		text += fmt.Sprintf("weights and KV reads are %s of a step, prompts %s; ", unit.Percent(reads), unit.Percent(prompts))
 	}
-	if s := v.Step; s != nil && steptime.Judge(number(s.Residual)) == steptime.Slower {
+	if s := v.Step; s != nil && steptime.Judge(orNaN(s.Residual)) == steptime.Slower {
 		text += fmt.Sprintf("%s of it is unexplained, by its own baseline; ", unit.Percent(s.Unexplained.Value/s.Seconds.Value))
 	}
 	switch {

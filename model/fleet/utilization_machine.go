@@ -135,8 +135,7 @@ func shapeOf(name string, specs []model.ModelSpec) (*roofline.Shape, string) {
 
 // identify finds out what the engine runs on: as configured, or by the devices that
 // it is joined with.
-func (e *engineUse) identify(specs []model.HardwareSpec) {
-	spec := hardwareOf(specs, e.t.spec.Name)
+func (e *engineUse) identify(spec model.HardwareSpec) {
 	e.roof = roofline.Roof{FLOPs: math.NaN(), Bytes: math.NaN()}
 	e.boost, e.memory = math.NaN(), math.NaN()
 	e.engines = math.Max(1, float64(len(e.t.view.Engines)))
@@ -155,15 +154,6 @@ func (e *engineUse) identify(specs []model.HardwareSpec) {
 		e.lacks("precision: taken as 16 bit, as nothing says how the model multiplies; say it under hardware: precision")
 	}
 	e.count(spec)
-}
-
-func hardwareOf(specs []model.HardwareSpec, name string) model.HardwareSpec {
-	for _, s := range specs {
-		if matches(s.Target, name) {
-			return s
-		}
-	}
-	return model.HardwareSpec{}
 }
 
 // wanted is the precision that the engine multiplies in.

@@ -89,8 +89,8 @@ func (e *engineUse) clocked() float64 {
 func (e *engineUse) byEngine() {
 	ty := e.t.tallied()
 	each := roofline.Work{
-		FLOPs: number(ty.rateOf(model.EstimatedFLOPs)),
-		Bytes: number(ty.rateOf(model.EstimatedRead)) + number(ty.rateOf(model.EstimatedWritten)),
+		FLOPs: orNaN(ty.rateOf(model.EstimatedFLOPs)),
+		Bytes: orNaN(ty.rateOf(model.EstimatedRead)) + orNaN(ty.rateOf(model.EstimatedWritten)),
 	}.Per(e.estimators())
 	if math.IsNaN(each.FLOPs) && math.IsNaN(each.Bytes) {
 		return

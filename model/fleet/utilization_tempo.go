@@ -22,14 +22,6 @@ type tempo struct {
 	notes []string
 }
 
-// number is a reading's value, NaN without one.
-func number(r model.Reading) float64 {
-	if v, ok := r.Get(); ok {
-		return v
-	}
-	return math.NaN()
-}
-
 // tallied is the target's sum over what it serves, as measured last.
 func (t *target) tallied() *tally {
 	if t.sum != nil {
@@ -44,7 +36,7 @@ func (t *target) tallied() *tally {
 // tempoOf is the target's tempo over the window.
 func (t *target) tempoOf(engines float64) tempo {
 	ty := t.tallied()
-	p := tempo{output: number(ty.rateOf(model.OutputTokens)), prompts: firstOf(ty, model.TTFT, model.PromptLength, model.Finished)}
+	p := tempo{output: orNaN(ty.rateOf(model.OutputTokens)), prompts: firstOf(ty, model.TTFT, model.PromptLength, model.Finished)}
 	p.split(ty)
 	p.stepping(t, ty, engines)
 	p.context = t.contextOf(ty, &p)
@@ -54,7 +46,7 @@ func (t *target) tempoOf(engines float64) tempo {
 // firstOf is the rate of the first of some signals of which there is one.
 func firstOf(ty *tally, signals ...model.Signal) float64 {
 	for _, s := range signals {
-		if v := number(ty.rateOf(s)); !math.IsNaN(v) {
+		if v := orNaN(ty.rateOf(s)); !math.IsNaN(v) {
 			return v
 		}
 	}
@@ -63,9 +55,9 @@ func firstOf(ty *tally, signals ...model.Signal) float64 {
 
 // split tells computed prompt tokens from cached ones.
 func (p *tempo) split(ty *tally) {
-	prompt := number(ty.rateOf(model.PromptTokens))
-	p.cached = number(ty.rateOf(model.CachedTokens))
-	if queries, hits := number(ty.rateOf(model.PrefixQueries)), number(ty.rateOf(model.PrefixHits)); math.IsNaN(p.cached) && queries > 0 {
+	prompt := orNaN(ty.rateOf(model.PromptTokens))
+	p.cached = orNaN(ty.rateOf(model.CachedTokens))
+	if queries, hits := orNaN(ty.rateOf(model.PrefixQueries)), orNaN(ty.rateOf(model.PrefixHits)); math.IsNaN(p.cached) && queries > 0 {
 		p.cached = prompt * math.Min(1, hits/queries)
 		p.note("cached prompt tokens by the share of look-ups that hit")
 	}
@@ -85,9 +77,9 @@ func (p *tempo) note(text string) { p.notes = append(p.notes, text) }
 // Where no counter tells steps, sequences come of the time that gaps between tokens
 // add up to (Little's law), and steps of their number.
 func (p *tempo) stepping(t *target, ty *tally, engines float64) {
-	p.steps, p.sequences = number(ty.rateOf(model.StepTokens)), math.NaN()
+	p.steps, p.sequences = orNaN(ty.rateOf(model.StepTokens)), math.NaN()
 	events, waited := t.perSecond(ty, model.ITL)
-	drafting := number(ty.rateOf(model.SpecDrafts)) > 0 || number(ty.levelOf(model.SpecAcceptLength)) > 1
+	drafting := orNaN(ty.rateOf(model.SpecDrafts)) > 0 || orNaN(ty.levelOf(model.SpecAcceptLength)) > 1
 	if drafting {
 		p.note("the draft model's own work is not counted")
 	}
@@ -97,7 +89,7 @@ func (p *tempo) stepping(t *target, ty *tally, engines float64) {
 	case p.steps >= 0 && !drafting:
 		p.sequences = math.Max(0, p.output-p.prompts) / p.steps
 	case p.steps >= 0:
-		p.sequences = number(ty.levelOf(model.Running)) / engines
+		p.sequences = orNaN(ty.levelOf(model.Running)) / engines
 	case drafting: // a step yields several tokens
 	case events >= 0:
 		p.guess(events, waited, engines, "steps by the gaps between tokens, as no counter tells them")
@@ -106,7 +98,7 @@ func (p *tempo) stepping(t *target, ty *tally, engines float64) {
 			p.guess(p.output, p.output*sum/n, engines, "steps by TPOT, as no counter tells them")
 			return
 		}
-		p.guess(p.output, number(ty.levelOf(model.Running)), engines, "steps by the requests that run at the moment, as no counter tells them")
+		p.guess(p.output, orNaN(ty.levelOf(model.Running)), engines, "steps by the requests that run at the moment, as no counter tells them")
 	}
 	if p.steps == 0 {
 		p.sequences = 0
@@ -131,7 +123,7 @@ func (t *target) perSecond(ty *tally, s model.Signal) (n, sum float64) {
 	if !known || t.elapsed <= 0 || ty.basis != model.OverWindow {
 		return math.NaN(), math.NaN()
 	}
-	return h.N() / t.elapsed.Seconds(), number(h.Sum) / t.elapsed.Seconds()
+	return h.N() / t.elapsed.Seconds(), orNaN(h.Sum) / t.elapsed.Seconds()
 }
 
 // contextOf is the mean context of the sequences that run: the KV cache in use over
@@ -140,7 +132,7 @@ func (t *target) contextOf(ty *tally, p *tempo) float64 {
 	if now := t.stepNow(); now.KVTokens > 0 && now.Sequences > 0 && !t.steps.byShare {
 		return now.KVTokens / now.Sequences
 	}
-	running := number(ty.levelOf(model.Running))
+	running := orNaN(ty.levelOf(model.Running))
 	if used := t.kvTokens(ty); used > 0 && running > 0 {
 		return used / running
 	}
@@ -154,17 +146,17 @@ func (t *target) contextOf(ty *tally, p *tempo) float64 {
 
 // kvTokens is how many tokens the KV cache holds now, of all engines.
 func (t *target) kvTokens(ty *tally) float64 {
-	if used := number(ty.levelOf(model.KVUsedTokens)); used >= 0 {
+	if used := orNaN(ty.levelOf(model.KVUsedTokens)); used >= 0 {
 		return used
 	}
-	usage := number(ty.levelOf(model.KVUsage))
+	usage := orNaN(ty.levelOf(model.KVUsage))
 	if list := t.view.Engines; len(list) > 1 { // the level is that of the fullest
 		usage = 0
 		for i := range list {
-			usage += number(list[i].KVCacheUsage) / float64(len(list))
+			usage += orNaN(list[i].KVCacheUsage) / float64(len(list))
 		}
 	}
-	return usage * number(ty.levelOf(model.KVCapacity))
+	return usage * orNaN(ty.levelOf(model.KVCapacity))
 }
 
 // effort is the work of a second, by phase and together. The weights of a step are
