@@ -40,7 +40,7 @@ func (f *Flow) work(of model.Factor, blocks []Sums) float64 {
 // missShare is the share of prompt tokens that are computed; all of them where
 // nobody tells of a cache.
 func missShare(blocks []Sums) float64 {
-	if hit, _ := share(blocks, CachedTokens, PromptTokens); !math.IsNaN(hit) {
+	if hit, _ := hits(blocks); !math.IsNaN(hit) {
 		return 1 - hit
 	}
 	return 1

@@ -83,6 +83,13 @@ func share(blocks []Sums, part, whole Count) (ratio, n float64) {
 	return p / w, w
 }
 
+// hits is which share of the prompt tokens came from a cache, at most 1: look-ups are
+// counted before their prompts are, and again after a preemption.
+func hits(blocks []Sums) (ratio, n float64) {
+	ratio, n = share(blocks, CachedTokens, PromptTokens)
+	return min(ratio, 1), n
+}
+
 // mean is a measure's mean over the blocks that tell it.
 func mean(blocks []Sums, m Measure) Mean {
 	out := Mean{}

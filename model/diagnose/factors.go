@@ -72,8 +72,8 @@ func (s side) means(m Measure) (before, now, n0, n1 float64) {
 
 // missShares is the share of prompt tokens that were not in the prefix cache.
 func (s side) missShares() (before, now, n0, n1 float64) {
-	hit0, _ := share(s.before, CachedTokens, PromptTokens)
-	hit1, _ := share(s.now, CachedTokens, PromptTokens)
+	hit0, _ := hits(s.before)
+	hit1, _ := hits(s.now)
 	return 1 - hit0, 1 - hit1, s.requests(s.before), s.requests(s.now)
 }
 
@@ -142,7 +142,7 @@ func length(m Measure) func(*Sums) (v, n float64) {
 }
 
 func missing(s *Sums) (v, n float64) {
-	return 1 - s.Counts[CachedTokens]/s.Counts[PromptTokens], s.Measures[PromptLength].N
+	return max(0, 1-s.Counts[CachedTokens]/s.Counts[PromptTokens]), s.Measures[PromptLength].N
 }
 
 func (s *scene) factorOf(name model.Factor, x side, of func(side) (b, n, n0, n1 float64), least float64, block func(*Sums) (v, n float64)) factor {

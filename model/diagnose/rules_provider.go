@@ -149,8 +149,8 @@ func providerPrefill(p *probe) []saying {
 			cause:    "a prompt token costs " + unit.Times(b) + " of TTFT",
 			evidence: []string{"a prompt token " + microseconds(before.Slope) + " → " + microseconds(now.Slope)},
 		}
-		hit0, _ := share(w.Before, CachedTokens, PromptTokens)
-		hit1, n := share(w.Now, CachedTokens, PromptTokens)
+		hit0, _ := hits(w.Before)
+		hit1, n := hits(w.Now)
 		if n > 0 && !math.IsNaN(hit0) {
 			said.evidence = append(said.evidence, "cached prompt tokens "+unit.Percent(hit0)+" → "+unit.Percent(hit1))
 		}

@@ -116,7 +116,7 @@ func callOf(e *requests.Ended, started model.Instant) call {
 			At:   started.Add(e.At - started.Mono),
 			TTFT: orNaN(times[ttftAt]), TPOT: orNaN(times[tpotAt]),
 			Prompt: orNaN(q.InputTokens), Others: math.NaN(),
-			Uncached: orNaN(q.InputTokens) - orNaN(q.CachedTokens),
+			Uncached: max(0, orNaN(q.InputTokens)-orNaN(q.CachedTokens)),
 			Failed:   q.Outcome == model.RequestFailed,
 		},
 		first: e.At,
