@@ -165,13 +165,25 @@ func (sl *slot) put(c *columns, s *model.Sample, poll int, row *[]float64) {
 		sl.putHist(c, s.Hist, row)
 	case s.Kind == model.Counter && sl.col >= 0:
 		*row = grown(*row, c.width)
-		(*row)[sl.col] = s.Value
+		(*row)[sl.col] = credible(s.Value)
 		if s.Value < 0 {
 			(*row)[sl.col] = math.NaN() // no counter counts down from nothing
 		}
 	default:
-		sl.level = s.Value
+		sl.level = credible(s.Value)
 	}
+}
+
+// beyond is more of anything than there is: a century of the fastest machine's
+// FLOPs is less. Sums of what is below it, and their products, are finite.
+const beyond = 1e30
+
+// credible is a number, NaN where it is beyond all that anything counts.
+func credible(v float64) float64 {
+	if math.Abs(v) > beyond {
+		return math.NaN()
+	}
+	return v
 }
 
 func (sl *slot) putHist(c *columns, b *model.Buckets, row *[]float64) {
@@ -194,7 +206,7 @@ func (sl *slot) putHist(c *columns, b *model.Buckets, row *[]float64) {
 	r[n] = h.N()
 	r[n+1] = math.NaN()
 	if b.Sum.OK() {
-		r[n+1] = b.Sum.Value
+		r[n+1] = credible(b.Sum.Value)
 	}
 }
 

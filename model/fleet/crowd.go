@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"slotop/model"
+	"slotop/model/hist"
 	"slotop/model/slo"
 )
 
@@ -161,9 +162,9 @@ func (sl *slot) pour(c *columns, s *model.Sample, poll int, born bool, row *[]fl
 	case s.Kind == model.Counter && p.col >= 0:
 		*row = grown(*row, c.width)
 		p.poured = wide(p.poured, 1)
-		p.poured[0] += sl.gain([]float64{s.Value}, born)[0]
+		p.poured[0] += sl.gain([]float64{credible(s.Value)}, born)[0]
 		(*row)[p.col] = p.poured[0]
-	case s.Kind == model.Gauge && s.Value >= 0:
+	case s.Kind == model.Gauge && s.Value >= 0 && s.Value <= beyond:
 		p.level = joinedLevel(p.key.signal, p.level, s.Value)
 	}
 }
@@ -180,7 +181,7 @@ func joinedLevel(s model.Signal, sum, v float64) float64 {
 }
 
 func (sl *slot) pourHist(c *columns, b *model.Buckets, born bool, row *[]float64) {
-	if b.Incomplete || len(b.Counts) != len(b.Bounds)+1 {
+	if _, err := hist.Of(b); b.Incomplete || err != nil {
 		sl.pool.incomplete = true
 		return
 	}
@@ -190,7 +191,7 @@ func (sl *slot) pourHist(c *columns, b *model.Buckets, born bool, row *[]float64
 	}
 	now := append(slices.Clone(b.Counts), math.NaN())
 	if b.Sum.OK() {
-		now[len(now)-1] = b.Sum.Value
+		now[len(now)-1] = credible(b.Sum.Value)
 	}
 	*row = grown(*row, c.width)
 	r := (*row)[sp.col : sp.col+sp.width()]

@@ -259,7 +259,7 @@ func keptTexts(list, was []string) []string {
 func sift(dev *model.Device) (bad int) {
 	for m := range dev.Readings {
 		r := &dev.Readings[m]
-		if r.Status == model.Measured && (math.IsNaN(r.Value) || math.IsInf(r.Value, 0)) {
+		if r.Status == model.Measured && math.IsNaN(credible(r.Value)) {
 			*r = model.DeviceReading{Status: model.BadSample}
 		}
 		if r.Status == model.BadSample {
