@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	confirmed = 2  // evaluations in a row in which something must be true
+	confirmed = 2  // evaluations in a row in which something must be true, or untrue
 	patience  = 30 // evaluations for which a finding stands on what is not known any more
 	mostTold  = 8  // findings of a pool; more would hide the first
 	settledIn = 60 // evaluations after which what moved, and hurts nobody, is normal
@@ -28,11 +28,13 @@ type Case struct {
 	disturbed bool
 }
 
-// stood is a finding that was told, and for how long it has not been known again.
+// stood is a finding that was told: for how many evaluations it has not been known
+// again, and for how many it was untrue.
 type stood struct {
-	view  model.FindingView
-	order float64
-	blind int
+	view   model.FindingView
+	order  float64
+	blind  int
+	untrue int
 }
 
 // Evaluate says what is wrong with the pool. It is called once for each completed
@@ -68,8 +70,12 @@ func (c *Case) miss(f *Facts) {
 	}
 }
 
-// holds reports whether what the key names was true often enough to count.
-func (c *Case) holds(key string) bool { return c.streaks[key] >= confirmed }
+// holds reports whether what the key names was true often enough to count, and has
+// not been untrue as often since.
+func (c *Case) holds(key string) bool {
+	_, stands := c.standing[key]
+	return stands || c.streaks[key] >= confirmed
+}
 
 // unseen is why nothing can be looked at, "" where it can.
 func unseen(f *Facts) string {
@@ -125,8 +131,9 @@ func (c *Case) count(s *scene, told []telling) {
 	c.streaks = next
 }
 
-// stand is the findings that are true for the second time at least, and those that
-// were and cannot be looked at now.
+// stand is the findings that are true for the second time at least, those that were
+// and cannot be looked at now, and those that are untrue for the first time: what
+// takes their place is not confirmed before the second.
 func (c *Case) stand(s *scene, told []telling, blind map[string]bool) map[string]stood {
 	next := map[string]stood{}
 	for i := range told {
@@ -143,10 +150,14 @@ func (c *Case) stand(s *scene, told []telling, blind map[string]bool) map[string
 	}
 	for _, key := range slices.Sorted(maps.Keys(c.standing)) {
 		old := c.standing[key]
-		if _, again := next[key]; again || !blind[old.view.ID] || old.blind >= patience {
+		if blind[old.view.ID] {
+			old.blind++
+		} else {
+			old.untrue++
+		}
+		if _, again := next[key]; again || old.blind > patience || old.untrue >= confirmed {
 			continue
 		}
-		old.blind++
 		next[key] = old
 	}
 	c.standing = next

@@ -75,6 +75,9 @@ func TestOnceIsNotEnough(t *testing.T) {
 	if _, again := c.Evaluate(g); again[0].Since != f.At {
 		t.Errorf("since %v, want %v", again[0].Since, f.At)
 	}
+	if _, still := c.Evaluate(steady()); len(still) == 0 {
+		t.Error("gone at the first look that does not see it")
+	}
 	if _, gone := c.Evaluate(steady()); len(gone) != 0 || c.Disturbed() {
 		t.Errorf("after it: %s, disturbed %v", ids(gone), c.Disturbed())
 	}
@@ -92,7 +95,7 @@ func TestLeavesLowerThanItCame(t *testing.T) {
 	for i, step := range []struct {
 		r    float64
 		want bool
-	}{{1.26, false}, {1.26, false}, {1.32, false}, {1.32, true}, {1.25, true}, {1.22, false}, {1.26, false}, {1.26, false}} {
+	}{{1.26, false}, {1.26, false}, {1.32, false}, {1.32, true}, {1.25, true}, {1.22, true}, {1.32, true}, {1.22, true}, {1.22, false}, {1.26, false}, {1.26, false}} {
 		if _, findings := c.Evaluate(at(step.r)); (found(findings, "D10") != nil) != step.want {
 			t.Errorf("step %d, r %v: %s", i, step.r, ids(findings))
 		}

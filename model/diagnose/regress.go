@@ -24,6 +24,18 @@ type Line struct {
 // Explains reports whether the slope may be read at all.
 func (l Line) Explains() bool { return l.R2 >= leastFit }
 
+// steeper reports whether the slope grew beyond a fifth and beyond what chance does
+// to the two: a slope of R² r has an error of about its √((1/r − 1)/(n − 2))-th part.
+func (l Line) steeper(before Line) bool {
+	chance := errorsBeyond * math.Hypot(l.chance(), before.chance())
+	return l.Slope > flatBy*before.Slope && l.Slope-before.Slope > chance
+}
+
+// chance is the standard error of the slope.
+func (l Line) chance() float64 {
+	return math.Abs(l.Slope) * math.Sqrt((1/max(l.R2, 1e-6)-1)/float64(l.N-2))
+}
+
 // TheilSen is the line whose slope is the median of the slopes of all pairs, and
 // whose intercept is the median of what it leaves: a few requests that waited do
 // not bend it. Of more than 150 points it takes as many, evenly spread. ok is false

@@ -46,3 +46,25 @@ func TestTheilSenRefuses(t *testing.T) {
 		t.Errorf("straight: %+v", line)
 	}
 }
+
+// A slope that explains little may grow by a third by chance: it did not.
+func TestSteeper(t *testing.T) {
+	before := Line{Slope: 10e-6, R2: 0.06, N: 150}
+	for _, c := range []struct {
+		name string
+		now  Line
+		want bool
+	}{
+		{"by a third, in noise", Line{Slope: 13e-6, R2: 0.06, N: 150}, false},
+		{"as before", Line{Slope: 10e-6, R2: 0.9, N: 150}, false},
+		{"four times", Line{Slope: 40e-6, R2: 0.6, N: 150}, true},
+	} {
+		if got := c.now.steeper(before); got != c.want {
+			t.Errorf("%s: %v", c.name, got)
+		}
+	}
+	sharp := Line{Slope: 10e-6, R2: 0.9, N: 150}
+	if !(Line{Slope: 13e-6, R2: 0.9, N: 150}).steeper(sharp) {
+		t.Error("a third beyond all chance is steeper")
+	}
+}

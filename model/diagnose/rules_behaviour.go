@@ -63,7 +63,7 @@ var behaviourRules = []rule{
 		id: "E8", title: "decode is faster than anyone reads", layer: model.LayerSymptom,
 		when:    "human readers, TPOT below 50 ms, and the TTFT objective missed",
 		against: "a program reads; or TTFT is met",
-		try:     []string{"spend the speed: larger batches or a cheaper GPU", "fix TTFT instead"},
+		try:     []string{"spend the speed on TTFT: more sequences at once", "a cheaper GPU once TTFT is met"},
 		says:    fasterThanReading,
 	},
 	{

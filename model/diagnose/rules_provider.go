@@ -27,15 +27,15 @@ var providerRules = []rule{
 	},
 	{
 		id: "P3", title: "the provider is loaded", layer: model.LayerCause,
-		when:    "TPOT grew and does not go with the number of own requests in flight",
-		against: "TPOT goes with own concurrency; or engines are seen",
+		when:    "TPOT grew, and no more requests are sent than before or it does not go with the number in flight",
+		against: "more requests are sent, and TPOT goes with the number in flight; or engines are seen",
 		try:     []string{"compare another region or model", "fail over for the time being"},
 		says:    providerLoaded,
 	},
 	{
 		id: "P4", title: "own concurrency reaches the rate tier", layer: model.LayerCause,
-		when:    "TPOT grew and goes with the number of own requests in flight",
-		against: "TPOT does not go with own concurrency; or engines are seen",
+		when:    "TPOT grew with the number of own requests in flight, and more are sent than before",
+		against: "no more are sent: then more are in flight because each takes longer; or engines are seen",
 		try:     []string{"fewer requests at once", "ask for a higher tier"},
 		says:    ownTier,
 	},
@@ -84,7 +84,7 @@ func (p *probe) eachHosted(of func(*Flow) (saying, bool)) []saying {
 			most = &said
 		}
 	}
-	if len(names) > 1 {
+	if most != nil && len(p.f.Flows) > 1 { // how many say the same comes and goes, the finding does not
 		most.flow = ""
 		most.evidence = append(most.evidence, "of "+strings.Join(names, ", "))
 	}
@@ -107,8 +107,7 @@ func providerQueues(p *probe) []saying {
 			return saying{}, false
 		}
 		a := now.Intercept / before.Intercept
-		flat := !(now.Slope > flatBy*before.Slope) || !now.Explains()
-		if !flat || !(now.Intercept-before.Intercept > leastWait) || !p.grewBy(a, slowerBy) || !p.hurting(w) {
+		if now.Explains() && now.steeper(before) || !(now.Intercept-before.Intercept > leastWait) || !p.grewBy(a, slowerBy) || !p.hurting(w) {
 			return saying{}, false
 		}
 		f := provider(before.Intercept, now.Intercept, w.Name)
@@ -124,10 +123,13 @@ func providerQueues(p *probe) []saying {
 	})
 }
 
+// sentMore is how many times as many requests are sent as before, NaN unknown.
+func (f *Flow) sentMore() float64 { return rate(f.Now, Arrived) / rate(f.Before, Arrived) }
+
 // ownLoad says that one's own rate is as it was, where it is.
 func (f *Flow) ownLoad() []string {
 	before, now := rate(f.Before, Arrived), rate(f.Now, Arrived)
-	if r := now / before; r < flatBy && r > 1/flatBy {
+	if r := f.sentMore(); r < flatBy && r > 1/flatBy {
 		return []string{"own load: " + unit.Rate(before) + " → " + unit.Rate(now) + " req/s"}
 	}
 	return nil
@@ -141,7 +143,7 @@ func providerPrefill(p *probe) []saying {
 			return saying{}, false
 		}
 		b := now.Slope / before.Slope
-		if !now.Explains() || !before.Explains() || !p.grewBy(b, slowerBy) || !p.hurting(w) {
+		if !now.Explains() || !before.Explains() || !now.steeper(before) || !p.grewBy(b, slowerBy) || !p.hurting(w) {
 			return saying{}, false
 		}
 		said := saying{
@@ -174,15 +176,21 @@ func (p *probe) pace(w *Flow) (m shift, r2 float64, ok bool) {
 func providerLoaded(p *probe) []saying {
 	return p.eachHosted(func(w *Flow) (saying, bool) {
 		m, r2, ok := p.pace(w)
-		if !ok || r2 >= uncorrelated {
+		own := "own concurrency explains " + unit.Percent(r2) + " of it"
+		switch {
+		case !ok:
+			return saying{}, false
+		case r2 < uncorrelated:
+		case w.sentMore() < flatBy: // by Little's law: they stay longer, so more are there
+			own = "as many are sent: what more are in flight stays longer"
+		default:
 			return saying{}, false
 		}
 		return saying{
 			factor: provider(m.before, m.now, w.Name), weight: math.Log(m.ratio),
 			cause: "the provider's tokens come " + unit.Times(m.ratio) + " slower",
 			evidence: []string{
-				"TPOT " + unit.Duration(m.before) + " → " + unit.Duration(m.now),
-				"own concurrency explains " + unit.Percent(r2) + " of it",
+				"TPOT " + unit.Duration(m.before) + " → " + unit.Duration(m.now), own,
 			},
 			not: w.ownLoad(),
 		}, true
@@ -192,7 +200,7 @@ func providerLoaded(p *probe) []saying {
 func ownTier(p *probe) []saying {
 	return p.eachHosted(func(w *Flow) (saying, bool) {
 		m, r2, ok := p.pace(w)
-		if !ok || !p.over(r2, correlated) {
+		if !ok || w.sentMore() < flatBy || !p.over(r2, correlated) {
 			return saying{}, false
 		}
 		return saying{

@@ -218,13 +218,13 @@ func provider2(f *Facts) {
 	w.Now = l.blocks(NowBlocks)
 }
 
-func provider3(perOther float64) func(*Facts) {
+func provider3(perOther, sent float64) func(*Facts) {
 	return func(f *Facts) {
 		*f = *hosted()
 		w := f.flow("chat")
 		w.Calls = calls(0.25, 40e-6, 0.03, perOther, 120)
 		l := chatLoad
-		l.tpot = 0.03
+		l.tpot, l.rate = 0.03, sent*l.rate
 		w.Now = l.blocks(NowBlocks)
 	}
 }
@@ -232,6 +232,18 @@ func provider3(perOther float64) func(*Facts) {
 func refusals(f *Facts) {
 	*f = *hosted()
 	count(f.flow("chat"), Throttled, 0.1, Ended)
+}
+
+// Slow tokens keep more requests in flight without anybody sending more: that is
+// the provider's doing, and not one's own.
+func TestWhoStaysLongerIsNotMoreSent(t *testing.T) {
+	f := with(provider3(2e-3, 1))()
+	var c Case
+	c.Evaluate(f)
+	_, findings := c.Evaluate(f)
+	if found(findings, "P3") == nil || found(findings, "P4") != nil {
+		t.Errorf("found %s", ids(findings))
+	}
 }
 
 // seen adds an engine to a pool that had none: then nothing is claimed of a provider.
@@ -452,12 +464,13 @@ var ruleCases = map[string]ruleCase{
 		"the slope is flat": func(f *Facts) { f.flow("chat").Calls = calls(0.5, 40e-6, 0.014, 0, 120) },
 		"engines are seen":  seen,
 	}},
-	"P3": {facts: with(provider3(0)), cause: "tokens come ×2", contradict: map[string]func(*Facts){
-		"it goes with own concurrency": provider3(2e-3),
+	"P3": {facts: with(provider3(0, 1)), cause: "tokens come ×2", contradict: map[string]func(*Facts){
+		"it goes with own concurrency": provider3(2e-3, 1.5),
 		"engines are seen":             seen,
 	}},
-	"P4": {facts: with(provider3(2e-3)), cause: "with own concurrency", contradict: map[string]func(*Facts){
-		"it does not":      provider3(0),
+	"P4": {facts: with(provider3(2e-3, 1.5)), cause: "with own concurrency", contradict: map[string]func(*Facts){
+		"it does not":      provider3(0, 1.5),
+		"as many are sent": provider3(2e-3, 1),
 		"engines are seen": seen,
 	}},
 	"P5": {facts: with(refusals), cause: "refuses", contradict: map[string]func(*Facts){
@@ -528,7 +541,7 @@ func TestRowsAreWhole(t *testing.T) {
 // Of a service that only clients speak of nothing is said about engines and GPUs.
 func TestHostedNeverNamesAGPU(t *testing.T) {
 	for name, change := range map[string]func(*Facts){
-		"queues": provider1, "prefill": provider2, "loaded": provider3(0), "tier": provider3(2e-3), "quota": refusals,
+		"queues": provider1, "prefill": provider2, "loaded": provider3(0, 1), "tier": provider3(2e-3, 1.5), "quota": refusals,
 	} {
 		f := steady()
 		change(f)
