@@ -67,8 +67,16 @@ type StepView struct {
 	Floor       Reading `json:"floor"`       // the least that the roofline allows for the work of a mean step, by the shape
 	Samples     int     `json:"samples"`     // that the model was fitted to
 	Gap         bool    `json:"by_gap"`      // a step is taken to be the gap between two events, for want of a counter
-	Why         Text    `json:"why"`         // why there is no split
+	Why         Text    `json:"why"`         // why there is no split, or what one that there is lacks
 }
+
+// The bands of StepView.Residual: below the first the load explains the step, from the
+// second on the machine is slower than its own baseline. Incidents of load stay below the
+// first, except for the longest prompts; slow machines are above the second.
+const (
+	ResidualExplained = 1.15
+	ResidualSlower    = 1.3
+)
 
 // UtilizationView is how much of its accelerators a target uses.
 type UtilizationView struct {
@@ -82,6 +90,7 @@ type UtilizationView struct {
 	GPUs       Reading `json:"gpus"` // that serve the target
 	Precision  Text    `json:"precision"`
 	Confidence Text    `json:"confidence"`            // of the peaks: A, B, C of the table, or "configured"
+	PeakNote   Text    `json:"peak_note"`             // what is to be known of the peaks
 	PeakFLOPs  Reading `json:"peak_flops_per_second"` // of one GPU, dense
 	PeakBytes  Reading `json:"peak_bytes_per_second"`
 

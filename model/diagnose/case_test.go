@@ -52,6 +52,18 @@ func TestNothingIsWrong(t *testing.T) {
 	}
 }
 
+// Between the bands neither the load nor the machine is blamed, and that is said.
+func TestBetweenTheBands(t *testing.T) {
+	for residual, want := range map[float64]bool{1.07: false, 1.2: true, 1.98: false} {
+		f := steady()
+		f.Engines[0].Step.Residual = model.Of(residual)
+		v, _ := confirm(f)
+		if said := strings.Contains(string(v.Why), "neither surely the load nor the machine"); said != want {
+			t.Errorf("residual %v: %q", residual, v.Why)
+		}
+	}
+}
+
 // It takes two evaluations, and the baseline stands still from the first.
 func TestOnceIsNotEnough(t *testing.T) {
 	var c Case

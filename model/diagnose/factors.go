@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"slotop/model"
-	"slotop/model/steptime"
 )
 
 // When a factor counts as moved: by more than chance and by enough to matter.
@@ -14,8 +13,8 @@ const (
 	leastLog     = 0.18 // of the logarithm of its ratio, or
 	errorsBeyond = 3    // standard errors of it, whichever is more
 	leastWork    = 0.08 // of the logarithm of the work
-	slowMachine  = steptime.SlowerFrom
-	explains     = steptime.ExplainedBelow
+	slowMachine  = model.ResidualSlower
+	explains     = model.ResidualExplained
 
 	leastCompared = 30 // requests on either side
 

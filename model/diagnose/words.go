@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"slotop/model"
+	"slotop/model/steptime"
 	"slotop/model/unit"
 )
 
@@ -289,6 +290,9 @@ func (s *scene) limits() model.Text {
 			why = also(why, "nothing is known of step times: "+strings.TrimSuffix(e.Step.Why, "."))
 			break
 		}
+	}
+	if r := value(s.factor(model.FactorResidual).Now); steptime.Judge(r) == steptime.Between {
+		why = also(why, "a step takes "+unit.Multiple(r, false)+" of what its load explains: neither surely the load nor the machine")
 	}
 	if len(s.f.Engines) > 0 && s.compares() && !s.learned() {
 		why = also(why, "prompts and answers are taken to weigh the same")

@@ -192,6 +192,7 @@ func (s *stepper) anew() {
 	}
 	s.fit, s.recent, s.base, s.open = nil, nil, nil, openSample{}
 	s.why, s.residual, s.shortHalf, s.longHalf = noSteps, model.Reading{}, model.Reading{}, model.Reading{}
+	s.nowMean = steptime.Mean(nil)
 }
 
 // stepCounts sums what the page counts of steps.

@@ -273,6 +273,10 @@ func TestLearnsAnew(t *testing.T) {
 			if r, ok := s.residual.Get(); !ok || math.Abs(r-1.5) > 0.1 {
 				t.Errorf("against what was known before: %v", s.residual)
 			}
+			s.anew()
+			if v := b.f.targets[0].splitStep(); v.Seconds.OK() || v.Why != noSteps {
+				t.Errorf("the step of before stands: %+v", v)
+			}
 		})
 	}
 }

@@ -187,7 +187,7 @@ func (e *engineUse) seeMachine(v *model.UtilizationView) {
 		v.Shape, v.ShapeFrom = model.Text(s.Model), model.Text(s.From)
 	}
 	v.Device, v.DeviceFrom = model.Text(e.product), model.Text(e.from)
-	v.Confidence = model.Text(e.confidence)
+	v.Confidence, v.PeakNote = model.Text(e.confidence), model.Text(e.note)
 	v.PeakFLOPs, v.PeakBytes = model.Of(e.roof.FLOPs), model.Of(e.roof.Bytes)
 	if v.PeakFLOPs.OK() {
 		v.Precision = model.Text(e.precision)

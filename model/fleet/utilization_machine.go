@@ -22,6 +22,7 @@ type engineUse struct {
 	heard  time.Duration                   // when they were read last
 
 	product, from, confidence string
+	note                      string        // of the peaks
 	roof                      roofline.Roof // of one GPU
 	boost                     float64       // Hz, at which it holds
 	memory                    float64       // bytes of one GPU
@@ -142,7 +143,7 @@ func (e *engineUse) identify(spec model.HardwareSpec) {
 	want, assumed := e.wanted(spec)
 	e.precision = want
 	if p := e.peaks(spec); p != nil {
-		e.product, e.from, e.confidence = p.Product, p.From, p.Confidence
+		e.product, e.from, e.confidence, e.note = p.Product, p.From, p.Confidence, p.Note
 		e.roof.FLOPs, e.precision = p.Peak(want)
 		e.roof.Bytes, e.boost, e.memory = p.Bytes, p.BoostHz, p.Memory
 		if spec.Accelerator != "" {

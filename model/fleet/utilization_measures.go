@@ -135,6 +135,9 @@ func (e *engineUse) estimate(basis model.UtilizationBasis, each roofline.Work) m
 	return measure{basis: basis, each: each, compute: e.roof.MFU(each), bandwidth: e.roof.MBU(each)}
 }
 
+// surest is the confidence of a row that was cross-checked.
+const surest = "A"
+
 // byShape is what the model's shape and the engine's tempo come to.
 func (e *engineUse) byShape() {
 	s := e.served.shape
@@ -157,6 +160,9 @@ func (e *engineUse) byShape() {
 	m.note = append([]string{"from the model's shape and the token rates"}, e.tempo.notes...)
 	if s.From == roofline.FromTable {
 		m.note = append(m.note, "KV cache taken as 16 bit")
+	}
+	if s.Confidence != surest {
+		m.note = append(m.note, "its shape by one secondary source")
 	}
 	if math.IsNaN(s.ExpertParams) {
 		m.note = append(m.note, "no bytes, as its experts are of unknown size")

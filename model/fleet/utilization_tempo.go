@@ -168,16 +168,14 @@ func (p *tempo) work(s *roofline.Shape, gpus float64) *effort {
 	w := &effort{}
 	kv := s.KVPerToken()
 	if p.output != 0 {
-		tokens := p.sequences + p.computed/p.steps
-		read := p.steps * p.sequences * s.KVRead(p.context) * s.Replicated(gpus)
 		w.decode.FLOPs = p.output * s.DecodeFLOPs(p.context)
-		w.decode.Bytes = p.steps*s.WeightsRead(tokens) + read + p.output*kv
+		w.decode.Bytes = p.steps*s.StepBytes(p.sequences, p.computed/p.steps, p.context, gpus) + p.output*kv
 	}
 	if p.computed != 0 || p.prompts != 0 {
 		each := p.computed / p.prompts
-		w.prefill.FLOPs = p.computed*s.LayerFLOPs() + p.prompts*s.HeadFLOPs()
-		if p.prompts != 0 { // else a prompt is not done yet, and its length not known
-			w.prefill.FLOPs += p.prompts * s.PromptAttention(each, p.cached/p.prompts)
+		w.prefill.FLOPs = p.prompts * s.PromptFLOPs(each, p.cached/p.prompts)
+		if p.prompts == 0 { // a prompt is not done yet, and its length not known
+			w.prefill.FLOPs = p.computed * s.LayerFLOPs()
 		}
 		w.prefill.Bytes = math.Min(p.prompts, p.steps)*s.WeightsRead(each) + p.computed*kv
 	}

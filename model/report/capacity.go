@@ -106,10 +106,13 @@ func (p *page) money(c *model.CapacityView) {
 			}
 			pieces = append(pieces, text+" per million good ones")
 		}
+		if v.Note != "" {
+			pieces = append(pieces, p.safe(string(v.Note)))
+		}
 		p.flow("  cost    ", ", ", pieces...)
 	}
 	if v := c.Energy; v != nil {
 		p.flow("  energy  ", ", ", unit.Reading(v.PowerW, unit.Watts)+" board power of "+plural(v.Boards, "GPU"),
-			unit.Reading(v.WhPerMillion, unit.WattHours)+" per million output tokens")
+			unit.Reading(v.WhPerMillion, unit.WattHours)+" per million output tokens", p.safe(string(v.Note)))
 	}
 }

@@ -19,11 +19,10 @@ var acceleratorsCSV string
 type Accelerator struct {
 	Vendor, Product string
 	Names           []string // as drivers print them
-	Arch            string
-	Capability      string  // compute capability, "9.0"; of AMD the gfx name
-	BoostHz         float64 // clock of the peaks
-	Memory          float64 // bytes, nominal
-	Confidence      string  // A cross-checked, B one secondary source, C derived or remembered
+	Capability      string   // compute capability, "9.0"; of AMD the gfx name
+	BoostHz         float64  // clock of the peaks
+	Memory          float64  // bytes, nominal
+	Confidence      string   // A cross-checked, B one secondary source, C derived or remembered
 	Note            string
 
 	peaks map[Precision]float64 // FLOP/s; what is not in it the device has not
@@ -89,8 +88,8 @@ func readAccelerators(text string) (*acceleratorTable, error) {
 func accelerator(r row) (Accelerator, error) {
 	a := Accelerator{
 		Vendor: r.text("vendor"), Product: r.text("product"), Names: strings.Split(r.text("nvml_names"), "|"),
-		Arch: r.text("arch"), Capability: r.text("compute_capability"),
-		BoostHz: r.number("boost_mhz_of_figure") * 1e6, Memory: r.number("mem_gb") * 1e9,
+		Capability: r.text("compute_capability"),
+		BoostHz:    r.number("boost_mhz_of_figure") * 1e6, Memory: r.number("mem_gb") * 1e9,
 		Confidence: r.text("confidence"), Note: r.text("note"),
 		peaks: map[Precision]float64{}, bytes: r.number("mem_bw_gbs") * 1e9,
 		sms: r.number("sm_or_cu"), perSM: r.number("flop_per_clk_per_sm_bf16"), seen: r.number("nvml_total_mib_seen") * mib,

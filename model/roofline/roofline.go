@@ -21,11 +21,6 @@ type Roof struct{ FLOPs, Bytes float64 }
 // Ridge is the intensity in FLOP a byte at which the two ceilings meet.
 func (r Roof) Ridge() float64 { return r.FLOPs / r.Bytes }
 
-// Attainable is the most FLOP/s at an intensity in FLOP a byte.
-func (r Roof) Attainable(intensity float64) float64 {
-	return math.Min(r.FLOPs, r.Bytes*intensity)
-}
-
 // Floor is the least time in which work can be done: whichever of the two takes
 // longer.
 func (r Roof) Floor(w Work) float64 { return math.Max(w.Bytes/r.Bytes, w.FLOPs/r.FLOPs) }

@@ -81,9 +81,9 @@ func (s *Shape) DecodeFLOPs(context float64) float64 {
 	return s.TokenFLOPs() + s.DecodeAttention(context)
 }
 
-// ExpectedExperts is how many of the routed experts of a layer tokens touch, each of
+// expectedExperts is how many of the routed experts of a layer tokens touch, each of
 // them choosing k of e by itself: e·(1 − (1 − k/e)^tokens).
-func ExpectedExperts(e, k, tokens float64) float64 {
+func expectedExperts(e, k, tokens float64) float64 {
 	return e * (1 - math.Pow(1-k/e, tokens))
 }
 
@@ -96,7 +96,7 @@ func (s *Shape) WeightsRead(tokens float64) float64 {
 	if s.ExpertParams == 0 {
 		return layers + head
 	}
-	return layers + head + s.ExpertParams*ExpectedExperts(s.Experts, s.PerToken, tokens)*s.ExpertBytes
+	return layers + head + s.ExpertParams*expectedExperts(s.Experts, s.PerToken, tokens)*s.ExpertBytes
 }
 
 // dense is the parameters outside of routed experts.
@@ -142,11 +142,9 @@ func (s *Shape) Replicated(t float64) float64 {
 	return t / math.Min(t, s.KVHeads)
 }
 
-// Step is what one decode step of so many sequences behind a mean context computes
-// and reads, over tensor-parallel devices together.
-func (s *Shape) Step(sequences, context, devices float64) Work {
-	return Work{
-		FLOPs: sequences * s.DecodeFLOPs(context),
-		Bytes: s.WeightsRead(sequences) + sequences*s.KVRead(context)*s.Replicated(devices),
-	}
+// StepBytes is what one step reads, over tensor-parallel devices together: the weights
+// once for all of its tokens, decoded and of prompts, and the KV cache of each sequence
+// that decodes behind a mean context.
+func (s *Shape) StepBytes(sequences, prompt, context, devices float64) float64 {
+	return s.WeightsRead(sequences+prompt) + sequences*s.KVRead(context)*s.Replicated(devices)
 }

@@ -50,11 +50,9 @@ func TestRidges(t *testing.T) {
 	}
 }
 
-func TestAttainable(t *testing.T) {
-	r := roofOf(t, h100, BF16)
-	near(t, "at one FLOP a byte", r.Attainable(1), 3350e9, 1)
-	near(t, "beyond the ridge", r.Attainable(1000), 989.4e12, 1)
-	near(t, "at the ridge", r.Attainable(r.Ridge()), 989.4e12, 1)
+// decodeStep is the work of one step that does nothing but decode.
+func decodeStep(s *Shape, sequences, context, devices float64) Work {
+	return Work{FLOPs: sequences * s.DecodeFLOPs(context), Bytes: s.StepBytes(sequences, 0, context, devices)}
 }
 
 // Llama-3.1-8B in BF16 on one H100 SXM: lower bounds of a step.
@@ -68,7 +66,7 @@ func TestWorkedSteps(t *testing.T) {
 		{128, 2048, 49.37, 2.059, 41.7, 14.74, 14.1},
 		{256, 2048, 83.73, 4.117, 49.2, 24.99, 16.7},
 	} {
-		w := s.Step(c.b, c.context, 1)
+		w := decodeStep(s, c.b, c.context, 1)
 		floor := roof.Floor(w)
 		near(t, "GB", w.Bytes/1e9, c.gb, 0.005)
 		near(t, "TFLOP", w.FLOPs/1e12, c.tflop, 0.0005)
@@ -96,7 +94,7 @@ func TestFloors(t *testing.T) {
 // The single-stream form: all that a step reads, over TPOT.
 func TestSingleStream(t *testing.T) {
 	s, roof := llama8(t), roofOf(t, h100, BF16)
-	mbu := func(b, context, tpot float64) float64 { return roof.MBU(s.Step(b, context, 1).Per(tpot)) }
+	mbu := func(b, context, tpot float64) float64 { return roof.MBU(decodeStep(s, b, context, 1).Per(tpot)) }
 	near(t, "14 GB in 14 ms of 2 TB/s", Roof{1, 2e12}.MBU(Work{Bytes: 14e9}.Per(14e-3)), 0.50, 1e-9)
 	near(t, "7 ms at 1000 tokens", mbu(1, 1000, 7e-3), 0.646, 0.0005)
 	near(t, "64 × 1500 in 14.9 ms", mbu(64, 1500, 14.9e-3), 0.553, 0.0005)
@@ -122,7 +120,7 @@ func TestPrefill(t *testing.T) {
 
 func TestExpectedExperts(t *testing.T) {
 	for tokens, want := range map[float64]float64{1: 8, 4: 29, 16: 82, 64: 126, 256: 128} {
-		near(t, "experts", math.Round(ExpectedExperts(128, 8, tokens)), want, 0)
+		near(t, "experts", math.Round(expectedExperts(128, 8, tokens)), want, 0)
 	}
 }
 
@@ -156,7 +154,7 @@ func TestReplicatedHeads(t *testing.T) {
 	for devices, want := range map[float64]float64{1: 1, 2: 1, 8: 1, 16: 2} {
 		near(t, "replicated", s.Replicated(devices), want, 0)
 	}
-	one, two := s.Step(8, 1024, 8), s.Step(8, 1024, 16)
+	one, two := decodeStep(s, 8, 1024, 8), decodeStep(s, 8, 1024, 16)
 	near(t, "what is read twice", two.Bytes-one.Bytes, 8*s.KVRead(1024), 1)
 	near(t, "FLOPs", two.FLOPs, one.FLOPs, 0)
 }
@@ -244,7 +242,7 @@ func TestConfigured(t *testing.T) {
 	if s == nil {
 		t.Fatal(why)
 	}
-	w, of := s.Step(64, 2048, 1), llama8(t).Step(64, 2048, 1)
+	w, of := decodeStep(s, 64, 2048, 1), decodeStep(llama8(t), 64, 2048, 1)
 	near(t, "GB of its own shape", w.Bytes/1e9, of.Bytes/1e9, 0.01)
 	near(t, "TFLOP", w.FLOPs/1e12, of.FLOPs/1e12, 0.001)
 

@@ -1,6 +1,10 @@
 package steptime
 
-import "math"
+import (
+	"math"
+
+	"slotop/model"
+)
 
 // Split is what a step's time is made of, in seconds, none below 0; NaN where the
 // sample does not tell what it takes.
@@ -59,43 +63,22 @@ func (f Fit) Residual(samples []Sample) (ratio float64, ok bool) {
 // Verdict is what a residual means.
 type Verdict uint8
 
-// The verdicts. Between is said as it is: neither is shown.
+// The verdicts.
 const (
 	Unknown   Verdict = iota
 	Explained         // the load explains the time
-	Between
-	Slower // the machine is slower than its own baseline
+	Between           // neither is shown, and that is said
+	Slower            // the machine is slower than its own baseline
 )
-
-// The bounds of the bands: quiet runs and incidents of load stay below the first,
-// except for the longest prompts; slow machines are above the second.
-const (
-	ExplainedBelow = 1.15
-	SlowerFrom     = 1.3
-)
-
-// String is the verdict in words.
-func (v Verdict) String() string {
-	switch v {
-	case Explained:
-		return "the load explains the step time"
-	case Between:
-		return "the load explains most of the step time"
-	case Slower:
-		return "slower than its own baseline"
-	default:
-		return "not known"
-	}
-}
 
 // Judge puts a residual into its band.
 func Judge(ratio float64) Verdict {
 	switch {
 	case !(ratio > 0):
 		return Unknown
-	case ratio < ExplainedBelow:
+	case ratio < model.ResidualExplained:
 		return Explained
-	case ratio < SlowerFrom:
+	case ratio < model.ResidualSlower:
 		return Between
 	default:
 		return Slower

@@ -201,23 +201,13 @@ func (s *sheet) room(c *model.CapacityView) {
 	}
 }
 
-// bindingWords are what binds, as people say it.
-var bindingWords = map[model.Binding]string{
-	model.BindsKV: "KV cache", model.BindsCap: "sequence cap", model.BindsBudget: "prefill token budget", model.BindsCompute: "compute",
-	model.BindsMemory: "memory bandwidth", model.BindsHost: "host", model.BindsQueue: "queue", model.BindsUpstream: "queue before the engine",
-	model.BindsProvider: "provider", model.BindsObjective: "an objective",
-}
-
 func (s *sheet) bindsFirst(c *model.CapacityView) {
 	if c.First == model.BindsNothing && c.FirstWhy == "" {
 		return
 	}
 	text := string(c.FirstWhy)
 	if text == "" {
-		text = bindingWords[c.First]
-	}
-	if text == "" {
-		text = string(c.First)
+		text = c.First.Word()
 	}
 	s.prose("binds first", themes.Text, text)
 }
@@ -388,6 +378,7 @@ func (s *sheet) cost(c *model.CapacityView) {
 		ps = append(ps, say(0, themes.Muted, "good ones not known"))
 	}
 	s.facts("cost", ps...)
+	s.prose("", themes.Muted, string(v.Note))
 }
 
 func (s *sheet) energy(c *model.CapacityView) {
@@ -405,7 +396,8 @@ func (s *sheet) energy(c *model.CapacityView) {
 	if text, ok := k.between(v.GoodPerJoule, unit.Number); ok {
 		ps = append(ps, part{segs: []seg{{themes.Text, text}, {themes.Muted, " good ones"}}})
 	}
-	s.facts("energy", append(ps, say(0, themes.Muted, "wall power is more"))...)
+	s.facts("energy", ps...)
+	s.prose("", themes.Muted, string(v.Note))
 }
 
 // waste is the work that helped nobody.

@@ -65,12 +65,12 @@ func noSplit(u *model.UtilizationView) string {
 	switch {
 	case u.Step == nil:
 		return "no split: nothing is known of its steps"
+	case u.Step.Fixed.OK():
+		return ""
 	case u.Step.Why != "":
 		return string(u.Step.Why)
-	case !u.Step.Seconds.OK():
-		return "no split: no step in the window"
 	default:
-		return ""
+		return "no split: no step in the window"
 	}
 }
 
@@ -80,7 +80,7 @@ func stepBar(s *model.StepView, p stepPart, w int, look Look) string {
 	r := p.of(s)
 	c := look.reading(r, timeW, unit.Milliseconds)
 	role := themes.Meter
-	if p.name == "unexplained" && r.OK() && r.Value >= (residualDoubtful-1)*s.Seconds.Value {
+	if p.name == "unexplained" && r.OK() && r.Value >= (model.ResidualExplained-1)*s.Seconds.Value {
 		role, c.role = themes.Warn, themes.Warn
 	}
 	l := look.line(w).pad(1).put(themes.Muted, p.name).pad(labelW + 2)
@@ -104,12 +104,14 @@ func stepRemarks(u *model.UtilizationView, look Look) []part {
 	}
 	switch {
 	case u.Step.Gap:
-		return append(out, say(0, themes.Warn, "step = gap between tokens"))
+		out = append(out, say(0, themes.Warn, "step = gap between tokens"))
 	case u.Step.Samples > 0:
-		return append(out, say(0, themes.Muted, "fitted to "+plural(u.Step.Samples, "sample")))
-	default:
-		return out
+		out = append(out, say(0, themes.Muted, "fitted to "+plural(u.Step.Samples, "sample")))
 	}
+	if v, ok := u.Step.Floor.Get(); ok {
+		out = append(out, say(0, themes.Muted, "the roofline allows "+unit.Milliseconds(v)))
+	}
+	return out
 }
 
 // stepInOneLine is the split where there is no room for bars.

@@ -219,13 +219,6 @@ const (
 	machineSlower
 )
 
-// How many times as long as its load explains a step takes: from the first on it is
-// worth a look, from the second on the machine is slower than its own baseline.
-const (
-	residualDoubtful = 1.15
-	residualSlower   = 1.3
-)
-
 func residualOf(u *model.UtilizationView) model.Reading {
 	if u.Step == nil {
 		return model.Reading{}
@@ -237,9 +230,9 @@ func machineOf(u *model.UtilizationView) machine {
 	switch r, ok := residualOf(u).Get(); {
 	case !ok:
 		return machineUnknown
-	case r >= residualSlower:
+	case r >= model.ResidualSlower:
 		return machineSlower
-	case r >= residualDoubtful:
+	case r >= model.ResidualExplained:
 		return machineDoubtful
 	default:
 		return machineAsExpected

@@ -195,6 +195,10 @@ func (s *sheet) origins(u *model.UtilizationView) {
 		ps = append(ps, say(0, themes.Muted, meaning))
 	}
 	s.facts("peaks", append(ps, say(0, themes.Muted, "dense, of one GPU"))...)
+	s.prose("", themes.Muted, string(u.PeakNote))
+	if u.Step != nil && noSplit(u) == "" {
+		s.prose("step", themes.Muted, string(u.Step.Why))
+	}
 }
 
 // confidenceMeaning is what the grades of the table of accelerators stand for.

@@ -139,7 +139,7 @@ func TestCapacitySays(t *testing.T) {
 			"load factor  0.47", "room: below 0.6", "you can add 4.5 req/s of this mix", "binds first  the objective on TPOT of chat breaks first", "1 ready   1 needed now   2 needed for forecast   forecast 24.0 req/s",
 			"9.3 now   14.4 an objective breaks", "19.7 queues never end", "fixed+weights 53 %", "kept its promise up to 13.1 req/s   failed above   238 minutes seen at 3.1–16.2 req/s",
 			"more was never seen", "no rate at which it surely kept its promise", "prefix hits +10 points            +0.9 req/s   load 0.47 → 0.44",
-			"$3.24 an hour   $0.362 per million   $0.364–0.371 per million good ones", "512 W board power of 1 GPU", "wall power is more", "abandoned    2.0 % of the tokens",
+			"$3.24 an hour   $0.362 per million   $0.364–0.371 per million good ones", "512 W board power of 1 GPU", "power of the boards, without their hosts", "GPUs that the engines were seen to run on", "abandoned    2.0 % of the tokens",
 			"truncated    not known: finish reasons are not exported", "failed       none", "2.1× in the worst hour   1 spends what is allowed",
 		}},
 		{"traffic", tuitest.TrafficUse(), []string{"1.46", "overload: queues never end", "none: take away 15.2 req/s", "binds first  the KV cache fills first", "3 needed now"}},
@@ -190,5 +190,30 @@ func BenchmarkUtilizationScreen(b *testing.B) {
 	for b.Loop() {
 		Roofline{}.Want(f, 120, Look{})
 		Roofline{}.Render(f, layout.Size{W: 120, H: 20}, Look{})
+	}
+}
+
+// A split that lacks something is shown, and says on the page what it lacks.
+func TestSplitThatLacksSomething(t *testing.T) {
+	f := tuitest.CalmUse()
+	step := *f.Utilization[0].Step
+	step.Why, step.Floor = "its KV cache is of unknown size: the share in use stands for tokens", model.Of(0.0042)
+	f.Utilization[0].Step = &step
+	has(t, drawnUse(Roofline{}, f, 120, 30, View{}), "fixed+weights", "6.8 ms", "the roofline allows 4.2 ms")
+	has(t, drawnUse(Utilization{}, f, 120, 90, View{}), "KV reads", "the share in use stands for tokens")
+	step.Fixed = model.Reading{}
+	hasNot(t, drawnUse(Roofline{}, f, 120, 30, View{}), "fixed+weights")
+}
+
+// The roof is whichever of the two ceilings is lower.
+func TestReachable(t *testing.T) {
+	u := &model.UtilizationView{PeakFLOPs: model.Of(989.4e12), PeakBytes: model.Of(3350e9)}
+	for intensity, want := range map[float64]float64{1: 3350e9, 100: 335e12, 1000: 989.4e12} {
+		if got, ok := reachable(u, intensity); !ok || got != want {
+			t.Errorf("at %v: %v, want %v", intensity, got, want)
+		}
+	}
+	if _, ok := reachable(&model.UtilizationView{PeakFLOPs: model.Of(1)}, 1); ok {
+		t.Error("a roof of one side")
 	}
 }

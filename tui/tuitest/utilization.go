@@ -262,8 +262,8 @@ func pool(name string, load float64) model.CapacityView {
 			{Change: "half the output", Rate: model.Of(3.1), Load: model.Of(load * 0.71)},
 			{Change: "KV cache in FP8", Rate: model.Of(1.9), Load: model.Of(load * 0.86)},
 		},
-		Cost:   &model.CostView{Currency: "$", PerHour: model.Of(3.24), PerMillion: model.Of(0.362), PerMillionGood: span(0.364, 0.371)},
-		Energy: &model.EnergyView{PowerW: model.Of(512), Boards: 1, TokensPerJoule: model.Of(4.1), WhPerMillion: model.Of(67.7), GoodPerJoule: span(4.02, 4.06)},
+		Cost:   &model.CostView{Currency: "$", PerHour: model.Of(3.24), PerMillion: model.Of(0.362), PerMillionGood: span(0.364, 0.371), Note: "GPUs that the engines were seen to run on"},
+		Energy: &model.EnergyView{PowerW: model.Of(512), Boards: 1, TokensPerJoule: model.Of(4.1), WhPerMillion: model.Of(67.7), GoodPerJoule: span(4.02, 4.06), Note: "power of the boards, without their hosts"},
 		Waste: []model.WasteView{
 			{Kind: "failed", Tokens: model.Of(0), Share: model.Of(0), N: model.Of(0)},
 			{Kind: "abandoned", Tokens: model.Of(41), Share: model.Of(0.02), N: model.Of(14), Note: "at the mean output so far"},
