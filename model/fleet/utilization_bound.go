@@ -146,8 +146,10 @@ func (e *engineUse) blind(v *model.UtilizationView) string {
 		return "the engine does not answer"
 	case e.t.elapsed <= 0:
 		return "rates need a second poll"
-	case len(e.measures) == 0 && v.Busy.OK():
+	case len(e.measures) == 0 && v.Busy.OK() && e.t.couldEstimate():
 		return "the driver gives busy time only; GPM, dcgm-exporter or --enable-mfu-metrics would tell"
+	case len(e.measures) == 0 && v.Busy.OK():
+		return "the driver gives busy time only; GPM or dcgm-exporter would tell"
 	case len(e.measures) == 0:
 		return "no counter, no estimate and no known shape"
 	case !e.known():

@@ -183,13 +183,19 @@ func (e *engineUse) hint() {
 			}
 		}
 	}
-	ways := "GPM (nvml: on Hopper and later) or dcgm-exporter with its profiling fields"
-	if e.t.about != nil && slices.Contains(e.t.about.Missing, model.EstimatedFLOPs) {
-		ways += " would measure; --enable-mfu-metrics would make the engine estimate"
-	} else {
-		ways += " would measure"
+	ways := "GPM (nvml: on Hopper and later) or dcgm-exporter with its profiling fields would measure"
+	if e.t.couldEstimate() {
+		ways += "; --enable-mfu-metrics would make the engine estimate"
 	}
 	e.lacks("counters: none of tensor and DRAM activity; %s", ways)
+}
+
+// selfEstimating are the engines that count their own FLOPs and bytes when told to.
+var selfEstimating = []model.Text{"vllm", "sglang", "aphrodite"}
+
+// couldEstimate reports whether the engine does not count its own FLOPs and can.
+func (t *target) couldEstimate() bool {
+	return slices.Contains(selfEstimating, t.view.Engine) && !t.exports(model.EstimatedFLOPs)
 }
 
 // seeMeasures shows the measures, and of each figure the best.
