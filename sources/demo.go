@@ -187,8 +187,9 @@ func parseSpan(value string) (time.Duration, error) {
 }
 
 // WatchedAt is when an incident starts that somebody looks on, unless it says
-// itself: one window of baseline is enough for eyes.
-const WatchedAt = time.Minute
+// itself: the diagnosis needs a minute of quiet before the present minute, and
+// what a step costs is learned from it.
+const WatchedAt = 150 * time.Second
 
 // Watched is a target argument for somebody who looks on. An incident of the
 // simulator that does not say when it starts does so after WatchedAt; anything

@@ -52,6 +52,7 @@ type Replay interface {
 	Pause(paused bool)
 	Step(frames int)       // forward, or back when negative; it pauses
 	Seek(to time.Duration) // from the beginning; beyond the ends it is the ends
+	Jump(by time.Duration) // from where it is when it gets there: keys may be faster
 	Speed(factor float64)
 	Position() Position
 }

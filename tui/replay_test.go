@@ -21,6 +21,7 @@ func (r *fakeReplay) Pause(p bool) {
 }
 func (r *fakeReplay) Step(n int)            { r.asked = append(r.asked, fmt.Sprintf("step %d", n)) }
 func (r *fakeReplay) Seek(to time.Duration) { r.asked = append(r.asked, fmt.Sprintf("seek %v", to)) }
+func (r *fakeReplay) Jump(by time.Duration) { r.asked = append(r.asked, fmt.Sprintf("jump %v", by)) }
 func (r *fakeReplay) Speed(x float64) {
 	r.asked = append(r.asked, fmt.Sprintf("speed %g", x))
 	r.at.Speed = x
@@ -34,7 +35,7 @@ func TestReplayKeys(t *testing.T) {
 	h.press("space")
 	h.shows("paused")
 	h.press("space", ".", "right", ",", "left", "{", "}", "home", "end", "+", "+", "-")
-	want := "pause true, pause false, step 1, step 1, step -1, step -1, seek 4m0s, seek 6m0s, seek 0s, seek 30m0s, speed 2, speed 4, speed 2"
+	want := "pause true, pause false, step 1, step 1, step -1, step -1, jump -1m0s, jump 1m0s, seek 0s, seek 30m0s, speed 2, speed 4, speed 2"
 	if got := strings.Join(r.asked, ", "); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -50,11 +51,5 @@ func TestReplayKeys(t *testing.T) {
 	h.press("space")
 	if got := strings.Join(r.asked, ", "); got != "seek 0s, pause false" {
 		t.Errorf("space at the end does %s", got)
-	}
-	r.at.Ended = false
-	r.at.At = 10 * time.Second
-	h.press("{")
-	if got := r.asked[len(r.asked)-1]; got != "seek 0s" {
-		t.Errorf("before the beginning is %s", got)
 	}
 }

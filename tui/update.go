@@ -298,8 +298,7 @@ func step(frames int) func(*Model) tea.Cmd {
 
 func jump(minutes int) func(*Model) tea.Cmd {
 	return func(m *Model) tea.Cmd {
-		p := m.opt.Replay.Position()
-		m.opt.Replay.Seek(max(p.At+time.Duration(minutes)*time.Minute, 0))
+		m.opt.Replay.Jump(time.Duration(minutes) * time.Minute)
 		return nil
 	}
 }

@@ -137,10 +137,11 @@ func (a *app) listScenarios() error {
 	return nil
 }
 
-// demoTimes says when incidents start: the screen does not let people wait.
+// demoTimes says when incidents start: the screen does not let people wait for longer
+// than the diagnosis has to.
 func demoTimes() string {
 	s := sim.Scenarios[len(sim.Scenarios)-1]
-	return fmt.Sprintf("On the screen an incident starts after %.0f min,\n"+
+	return fmt.Sprintf("On the screen an incident starts after %g min,\n"+
 		"for snapshot and record after %.0f min; say otherwise with at= and for=,\n"+
 		"as in demo:%s?at=30s&for=2m.", sources.WatchedAt.Minutes(), s.At.Minutes(), s.ID)
 }

@@ -274,7 +274,7 @@ func TestVersionAndHelp(t *testing.T) {
 		says(t, "the help", r.out, w)
 	}
 	r = headless(t, "demo", "--list")
-	for _, w := range []string{"S0", "S1", "S4", "S6", "after 1 min", "after 10 min", "at="} {
+	for _, w := range []string{"S0", "S1", "S4", "S6", "after 2.5 min", "after 10 min", "at="} {
 		says(t, "the list", r.out, w)
 	}
 }
@@ -403,8 +403,8 @@ func TestWatchSaved(t *testing.T) {
 func TestDemoStartsSoon(t *testing.T) {
 	for given, want := range map[string]string{
 		"demo":             "demo",
-		"demo:S1":          "demo:S1?at=1m0s",
-		"demo:S1?seed=7":   "demo:S1?seed=7&at=1m0s",
+		"demo:S1":          "demo:S1?at=2m30s",
+		"demo:S1?seed=7":   "demo:S1?seed=7&at=2m30s",
 		"demo:S1?at=5":     "demo:S1?at=5",
 		"demo:S1?from=10m": "demo:S1?from=10m",
 		"localhost:8000":   "localhost:8000",

@@ -266,6 +266,11 @@ func (p *player) Seek(to time.Duration) {
 	p.order(func(cur *cursor) error { return p.seek(cur, cur.start+to) })
 }
 
+// Jump goes as far on, or back, from where the orders before it led.
+func (p *player) Jump(by time.Duration) {
+	p.order(func(cur *cursor) error { return p.seek(cur, cur.at+by) })
+}
+
 // seek folds up to a time on the tape's own clock, and to the first frame where
 // there is none before it.
 func (p *player) seek(cur *cursor, to time.Duration) error {

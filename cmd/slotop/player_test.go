@@ -123,6 +123,12 @@ func TestPlayer(t *testing.T) {
 		p.at(45, paused)
 		p.Seek(3*time.Second + 500*time.Millisecond)
 		p.at(3, paused)
+		for range 4 { // faster than any of them is done
+			p.Jump(10 * time.Second)
+		}
+		p.at(43, paused)
+		p.Jump(-40 * time.Second)
+		p.at(3, paused)
 		p.Pause(false)
 		time.Sleep(2 * time.Second)
 		p.at(5, tui.Position{})

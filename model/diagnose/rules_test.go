@@ -263,7 +263,7 @@ var ruleCases = map[string]ruleCase{
 	"T2": {facts: with(longPrompts), cause: "prompts ×", contradict: map[string]func(*Facts){
 		"flat within each workflow": func(f *Facts) { *f = *with(docs)() },
 	}},
-	"T3": {facts: with(docs), cause: "by more of docs", contradict: map[string]func(*Facts){
+	"T3": {facts: with(docs), cause: "more docs traffic: ", contradict: map[string]func(*Facts){
 		"its rate is flat": func(f *Facts) {
 			w := f.flow("docs")
 			w.New, w.Before = false, w.Now

@@ -18,13 +18,13 @@ func (f *factor) words() string {
 	ratio := unit.Times(value(f.Ratio))
 	switch f.Factor {
 	case model.FactorArrivals:
-		return "arrivals " + ratio + f.by()
+		return f.by("arrivals " + ratio)
 	case model.FactorPrompt:
-		return "prompts " + ratio + f.by()
+		return f.by("prompts " + ratio)
 	case model.FactorMiss:
-		return "cache misses " + ratio + f.by()
+		return f.by("cache misses " + ratio)
 	case model.FactorOutput:
-		return "answers " + ratio + f.by()
+		return f.by("answers " + ratio)
 	default:
 		return "steps " + unit.Multiple(value(f.Ratio), false) + " of what the load explains" + f.on()
 	}
@@ -33,18 +33,20 @@ func (f *factor) words() string {
 // nearlyAll is the part of a change from which it is all of one workflow.
 const nearlyAll = 0.9
 
-func (f *factor) by() string {
+// by adds to a change whose it is. A mix is told by who comes more often: no
+// workflow's own values changed.
+func (f *factor) by(change string) string {
 	switch {
 	case f.Who == "" && f.Mix:
-		return ", by the mix of workflows"
+		return change + ", by the mix of workflows"
 	case f.Who == "":
-		return ""
+		return change
 	case f.Mix:
-		return ", by more of " + string(f.Who)
+		return "more " + string(f.Who) + " traffic: " + change
 	case f.WhoShare.Value >= nearlyAll:
-		return ", all " + string(f.Who)
+		return change + ", all " + string(f.Who)
 	}
-	return ", mostly " + string(f.Who)
+	return change + ", mostly " + string(f.Who)
 }
 
 func (f *factor) on() string {

@@ -30,9 +30,9 @@ func (r *poolRoom) plan(v *model.CapacityView) {
 // needed is how many machines carry a rate, by their load and by their KV cache, and
 // which of the two decides. What no number of them helps is said too.
 func (r *poolRoom) needed(m *capacity.Machine, rate float64) (n float64, why string) {
-	n, why = m.Replicas(rate), "the load decides"
+	n, why = m.Replicas(rate), "decided by the load"
 	if kv := m.KVReplicas(rate); kv > n {
-		n, why = kv, "the KV cache decides"
+		n, why = kv, "decided by the KV cache"
 	}
 	alone := m.FirstToken(rate / n)
 	for _, w := range r.pool.flows {

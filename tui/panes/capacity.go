@@ -55,7 +55,7 @@ func (s *sheet) noCapacity(f *model.Frame) {
 		}
 	}
 	if engines == 0 {
-		s.text(1, themes.Text, "no engine is read directly: capacity needs its step counter, and a fleet behind a server has none")
+		s.text(1, themes.Text, "no engine is read directly: capacity needs its step counter, which neither a Prometheus server nor a hosted provider tells")
 		return
 	}
 	s.text(1, themes.Text, "no pool yet: capacity needs engines that answer and traffic of a minute")
@@ -73,6 +73,9 @@ func (s *sheet) pool(f *model.Frame, c *model.CapacityView) {
 	}
 	s.loadFactor(c)
 	if c.Load.OK() { // without a load factor nothing is known of what it leads to
+		if c.Why != "" {
+			s.prose("but", themes.Warn, string(c.Why))
+		}
 		s.room(c)
 		s.bindsFirst(c)
 	}

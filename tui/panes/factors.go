@@ -24,7 +24,7 @@ var factorLooks = map[model.Factor]factorLook{
 	model.FactorPrompt:     {"prompt tokens", unit.Integer},
 	model.FactorMiss:       {"cache misses", unit.Percent},
 	model.FactorOutput:     {"output tokens", unit.Integer},
-	model.FactorResidual:   {"step over load", unit.Times},
+	model.FactorResidual:   {"step slowdown", unit.Times},
 	model.FactorAcceptance: {"tokens a step", unit.Number},
 	model.FactorRetries:    {"retries", unit.Percent},
 	model.FactorSetting:    {"configuration", unit.Count},

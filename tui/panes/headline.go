@@ -362,6 +362,9 @@ func riskWhy(f *model.Frame, w *model.WorkflowView, look Look) part {
 // wide that the share may lie on either side of the promise.
 func undecidedWhy(w *model.WorkflowView, look Look) []part {
 	if g := w.Goodput; g != nil && g.Why != "" {
+		if !g.Sample.Lo.OK() && g.Share.Lo.Value < g.Target.Value && g.Share.Hi.Value >= g.Target.Value {
+			return []part{say(0, themes.Text, "goodput "+look.share(g.Share)+" lies on both sides of the objective "+unit.Promised(g.Target.Value))}
+		}
 		return []part{say(0, themes.Text, look.sentence(string(g.Why), 200))}
 	}
 	for _, o := range w.Objectives {

@@ -32,7 +32,11 @@ func reasons(f *model.Frame, w *model.WorkflowView, width int, look Look) []labe
 	case l.Finding == nil:
 		return []labelled{{label: "cause", brief: "why", role: themes.Text, text: verdict(l.Pool), list: l.Pool.State == model.NoFinding}}
 	}
-	out := []labelled{{label: "because", brief: "why", role: themes.Strong, text: l.Finding.Because()}}
+	label := "because"
+	if l.Finding.Layer == model.LayerSymptom { // it says how it shows, and not why
+		label = "seen"
+	}
+	out := []labelled{{label: label, brief: "why", role: themes.Strong, text: l.Finding.Because()}}
 	if others := unit.Integer(float64(l.More)) + " more on 6"; l.More > 0 && out[0].room(width, look) >= cells(others)+remarkGap+2 {
 		out[0].remark = []string{"+ " + others}
 	}

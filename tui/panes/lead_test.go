@@ -15,6 +15,9 @@ import (
 func TestLead(t *testing.T) {
 	early := tuitest.Unexplained()
 	early.Diagnoses[0].Factors, early.Diagnoses[0].Sentence = tuitest.Arrivals().Diagnoses[0].Factors, "nobody is hurt: arrivals ×3.60"
+	pattern := tuitest.Arrivals()
+	pattern.Findings = pattern.Findings[:1]
+	pattern.Findings[0].Layer, pattern.Findings[0].Cause = model.LayerSymptom, "tokens come faster than anyone reads"
 	for _, tc := range []struct {
 		name  string
 		frame *model.Frame
@@ -25,13 +28,14 @@ func TestLead(t *testing.T) {
 		{"a cause", tuitest.Arrivals(), 80, []string{"▲ chat BREACHED for 4 min 12 s", "because  arrivals ×3.6, all chat · KV cache full", "not      the GPU", "try      add a replica (load 1.46 → 0.73) …", "high, n 1892"}, nil},
 		{"a cause, wide", tuitest.Arrivals(), 120, []string{"or cap chat at 13 req/s   confidence high, n 1892", "+ 1 more on 6", "TTFT 500 ms: 1 of 1892 met"}, nil},
 		{"a cause, narrow", tuitest.Arrivals(), 40, []string{"chat BREACHED for 4 min 12 s", "why arrivals ×3.6, all chat", "try add a replica", "high, n 1892"}, []string{"not "}},
+		{"a pattern is no cause", pattern, 80, []string{"seen     tokens come faster than anyone reads · KV cache full"}, []string{"because"}},
 		{"cannot tell", tuitest.Untold(), 80, []string{"cause    cannot tell: only 20 s of quiet time", "TTFT 500 ms: 1 of 1892 met"}, []string{"because", "try "}},
-		{"nothing moved", tuitest.Unexplained(), 80, []string{"cause    no finding yet: step over load ×1.03, arrival rate ×1.02"}, []string{"because", "try "}},
+		{"nothing moved", tuitest.Unexplained(), 80, []string{"cause    no finding yet: step slowdown ×1.03, arrival rate ×1.02"}, []string{"because", "try "}},
 		{"it moved for the first time", early, 80, []string{"cause    no finding yet: arrival rate ×3.60"}, []string{"because", "try ", "nobody is hurt"}},
 		{"it stands from before", tuitest.Stood(), 80, []string{"because  arrivals", "now      cannot tell: no engine of it answers", "try  "}, []string{"not  "}},
 		{"the cause is another's", tuitest.Bulk(), 80, []string{"chat BREACHED", "because  arrivals ×1.8, 96 % batch-eval", "try      admit batch-eval by priority below chat"}, []string{"the users got worse"}},
 		{"nobody is hurt", tuitest.Seen(), 80, []string{"all 3 workflows met", "noticed  arrivals ×1.4, all chat", "confidence medium, n 672"}, []string{"nothing to do", "because", "try "}},
-		{"nobody knows who is hurt", tuitest.Doubted(), 80, []string{"? chat undecided   the bounds", "noticed  arrivals ×1.4, all chat", "try      nothing yet: load 0.62 of 0.7", "medium, n 672"}, []string{"because"}},
+		{"nobody knows who is hurt", tuitest.Doubted(), 80, []string{"? chat undecided   goodput 91–98 % lies on both sides of the objective 95 %", "noticed  arrivals ×1.4, all chat", "try      nothing yet: load 0.62 of 0.7", "medium, n 672"}, []string{"because"}},
 		{"nobody knows, narrow", tuitest.Doubted(), 40, []string{"? chat undecided", "why arrivals", "try nothing yet"}, nil},
 		{"at risk", tuitest.Risky(), 80, []string{"△ chat at risk for 60 s", "a new request waits 1.2 s: TTFT will miss 1 s", "noticed  arrivals ×1.4, all chat", "try      nothing yet"}, []string{"because"}},
 		{"nobody looked", tuitest.Breach(), 80, []string{"TTFT 500 ms: 1 of 1892 met"}, []string{"because", "cause", "try "}},
@@ -165,7 +169,7 @@ func TestAnswersWithoutAFinding(t *testing.T) {
 		return strings.Join(strings.Fields(Alerts{}.Render(f, layout.Size{W: 80, H: 200}, Look{})), " ")
 	}
 	has(t, page(tuitest.Untold()), "DIAGNOSIS", "60 s against 20 s", "cannot tell: only 20 s of quiet time to compare with, 60 s are needed")
-	has(t, page(tuitest.Unexplained()), "no factor moved: arrivals ×1.02", "step over load ×1.00 ×1.03 ×1.03 +3 %")
+	has(t, page(tuitest.Unexplained()), "no factor moved: arrivals ×1.02", "step slowdown ×1.00 ×1.03 ×1.03 +3 %")
 	has(t, page(tuitest.Stood()), "T1 more arrivals than service", "now cannot tell: no engine of it answers: this stands from before")
 	has(t, page(tuitest.ManyFindings()), "pool-0 and 9 more: cannot tell: its engines do not answer", "pool-1 and 19 more: no finding", "+ 12 more")
 	hasNot(t, page(tuitest.Breach()), "DIAGNOSIS", "cannot tell")

@@ -120,6 +120,7 @@ func ThrottledUse() *model.Frame {
 	u.Likely = true
 	u.Missing = []string{"the split of a step is the engine's own of before: see the clock"}
 	f := oneEngine(u)
+	f.Capacity[0].Why = "steps take ×1.97 of what was learned: the load is of machines as slow as now"
 	d := &f.Devices[0]
 	d.Throttled = []string{model.ThrottleHWThermal}
 	measure(d, model.SMClock, 891e6)
@@ -251,7 +252,7 @@ func pool(name string, load float64) model.CapacityView {
 		Pool: name, Targets: []string{"vllm-0:8000"}, Workflows: []string{"batch-eval", "chat", "summarize"},
 		Load: model.Of(load), Rate: model.Of(rate), PerCall: model.Of(0.0506), MaxRate: model.Of(19.7), KVRate: model.Of(17.5), SLORate: model.Of(14.4),
 		Headroom: model.Of(0.7/load - 1), More: model.Of(rate * (0.7/load - 1)), First: model.BindsMemory, FirstWhy: "the objective on TPOT of chat breaks first, at 14.4 req/s (model)",
-		Replicas: model.ReplicaPlan{Ready: 1, Needed: model.Of(math.Ceil(load / 0.7)), Forecast: model.Of(24), Then: model.Of(2), Why: "the load decides"},
+		Replicas: model.ReplicaPlan{Ready: 1, Needed: model.Of(math.Ceil(load / 0.7)), Forecast: model.Of(24), Then: model.Of(2), Why: "decided by the load"},
 		Knees: []model.KneeView{
 			{Workflow: "chat", Rate: model.Of(13.1), Blocks: 238, Observed: span(3.1, 16.2), Reached: true},
 			{Workflow: "summarize", Rate: model.Of(16.2), Blocks: 238, Observed: span(3.1, 16.2)},
