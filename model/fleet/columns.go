@@ -205,7 +205,7 @@ func (sl *slot) putHist(c *columns, b *model.Buckets, row *[]float64) {
 	}
 	r[n] = h.N()
 	r[n+1] = math.NaN()
-	if b.Sum.OK() {
+	if b.Sum.OK() && b.Sum.Value >= 0 {
 		r[n+1] = credible(b.Sum.Value)
 	}
 }

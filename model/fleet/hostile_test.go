@@ -335,3 +335,21 @@ func TestGatewayStartIsNoWorkflow(t *testing.T) {
 		t.Errorf("%d workflows: %+v", len(f.Workflows), f.Workflows)
 	}
 }
+
+// A sum that falls alone is no sum: no time is below 0, whatever clock it was taken by.
+func TestNoMeanBelowNothing(t *testing.T) {
+	for name, sum := range map[string]float64{"falls": 1, "below 0": -500} {
+		b := newBench(t, 10*time.Second, "a")
+		var f *model.Frame
+		for i := range 7 {
+			s := life(i, 1.7e9)
+			if i >= 3 {
+				s[3].Hist.Sum = model.Of(sum)
+			}
+			f = b.round(s...)
+		}
+		if d := workflowNamed(t, f, "chat").TTFT; d.N != 6 || d.Mean.OK() && d.Mean.Value < 0 {
+			t.Errorf("%s: n %v, mean %+v", name, d.N, d.Mean)
+		}
+	}
+}

@@ -195,7 +195,10 @@ func (sp span) increase(delta []float64) (hist.Hist, bool) {
 	if math.IsNaN(cum[n-1]) || cum[n-1] < 0 || cum[0] < 0 {
 		return hist.Hist{}, false
 	}
-	h := hist.Hist{Bounds: sp.bounds, Cum: cum, Sum: model.Of(delta[sp.col+n])}
+	h := hist.Hist{Bounds: sp.bounds, Cum: cum}
+	if sum := delta[sp.col+n]; sum >= 0 { // nothing that is observed is below 0
+		h.Sum = model.Of(sum)
+	}
 	for i, c := range cum {
 		if math.IsNaN(c) {
 			return hist.Hist{Cum: cum[n-1:], Sum: h.Sum}, true // only the mean survived

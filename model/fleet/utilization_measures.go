@@ -299,13 +299,23 @@ func (e *engineUse) gapToEstimate(a, b *measure) string {
 }
 
 // gapOfEstimates holds the engine's estimate against ours, by what both give.
+// Attention that an engine does not halve doubles the FLOPs at most.
 func gapOfEstimates(a, b *measure) string {
 	var said []string
+	wrong := false
 	if r := a.each.FLOPs / b.each.FLOPs; r > 0 && !math.IsInf(r, 0) {
-		said = append(said, fmt.Sprintf("the engine counts %s of the formula's FLOPs, as it does not halve attention for causality", unit.Percent(r)))
+		text := fmt.Sprintf("the engine counts %s of the formula's FLOPs", unit.Percent(r))
+		if wrong = r < 1-unlike || r > 2; !wrong && r > 1 {
+			text += ", as it does not halve attention for causality"
+		}
+		said = append(said, text)
 	}
 	if r := a.each.Bytes / b.each.Bytes; r > 0 && !math.IsInf(r, 0) {
 		said = append(said, fmt.Sprintf("%s of its bytes", unit.Percent(r)))
 	}
-	return strings.Join(said, " and ")
+	text := strings.Join(said, " and ")
+	if wrong {
+		text += ": a shape, a precision or a number of GPUs may be wrong"
+	}
+	return text
 }
