@@ -199,9 +199,13 @@ func (h *fileHardware) named(at *placer, n *yaml.Node) error {
 // written come before those that are spelt alike.
 func ofTheTable(name string) string {
 	var longer, all []string
+	written := strings.TrimSpace(name)
+	if maker, rest, _ := strings.Cut(written, " "); strings.EqualFold(maker, "NVIDIA") {
+		written = rest // drivers begin with it, products do not
+	}
 	for _, a := range roofline.Accelerators() {
 		all = append(append(all, a.Product), a.Names...)
-		if goesOn(a.Product, strings.TrimSpace(name)) {
+		if goesOn(a.Product, written) {
 			longer = append(longer, a.Product)
 		}
 	}

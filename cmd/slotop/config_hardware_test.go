@@ -72,6 +72,7 @@ func TestConfigHardwareErrors(t *testing.T) {
 		{"nothing said", "hardware:\n- {target: a}\n", "f.yaml:2:3: hardware that says nothing"},
 		{"accelerator", "hardware:\n- {accelerator: H100 SXM}\n", `f.yaml:2:17: no accelerator of the table is called "H100 SXM", and its peak_tflops and bandwidth_gbs are not written: did you mean H100 SXM5 80GB?`},
 		{"a letter", "hardware:\n- {accelerator: H100 SXM5 80GO}\n", `: did you mean H100 SXM5 80GB?`},
+		{"its maker too", "hardware:\n- {accelerator: NVIDIA H100}\n", `and its peak_tflops and bandwidth_gbs are not written: which one, H100 SXM5 80GB, H100 PCIe`},
 		{"half a name", "hardware:\n- {accelerator: H100, peak_tflops: 989}\n", `f.yaml:2:17: no accelerator of the table is called "H100", and its peak_tflops and bandwidth_gbs are not written: which one, H100 SXM5 80GB, H100 PCIe`},
 		{"shape", "models:\n- {name: x, shape: meta-llama/Llama-3.1-70B-Instrukt}\n", `f.yaml:2:20: no model of the table is called "meta-llama/Llama-3.1-70B-Instrukt": did you mean meta-llama/Llama-3.1-70B-Instruct?`},
 		{"end of a shape", "models:\n- {name: x, shape: Llama-3.1-70B-Instrukt}\n", `: did you mean Llama-3.1-70B-Instruct?`},

@@ -42,7 +42,10 @@ func (p *page) pool(f *model.Frame, d *model.DiagnosisView, told []bool) {
 	if len(f.Diagnoses) > 1 && d.Pool != "" {
 		text = d.Pool + ": " + text
 	}
-	p.sentence("DIAGNOSIS  ", p.safe(text)+"; "+p.compared(d))
+	if what := p.compared(d); what != "" {
+		text += "; " + what
+	}
+	p.sentence("DIAGNOSIS  ", p.safe(text))
 	if d.State == model.Diagnosed && d.Why != "" {
 		p.sentence("  limits  ", p.safe(string(d.Why)))
 	}
@@ -54,14 +57,16 @@ func (p *page) pool(f *model.Frame, d *model.DiagnosisView, told []bool) {
 	}
 }
 
-// compared is the two stretches that were compared.
+// compared is the two stretches that were compared, "" where there was nothing to
+// compare with.
 func (p *page) compared(d *model.DiagnosisView) string {
-	text := unit.Limit(d.WindowS)
-	if v, ok := d.BaselineS.Get(); ok && v > 0 {
-		text += " against " + unit.Limit(v)
-		if !d.BaselineTo.IsZero() {
-			text += " before " + p.zoned(d.BaselineTo)
-		}
+	v, ok := d.BaselineS.Get()
+	if !ok || v <= 0 {
+		return ""
+	}
+	text := unit.Limit(d.WindowS) + " against " + unit.Limit(v)
+	if !d.BaselineTo.IsZero() {
+		text += " before " + p.zoned(d.BaselineTo)
 	}
 	return text
 }

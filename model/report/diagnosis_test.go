@@ -68,7 +68,7 @@ func TestDiagnosisInText(t *testing.T) {
 		"T1 more arrivals than service (cause, chat, confidence high, n 1892, since 03:10:00 UTC)", "because arrivals ×3.6, all chat · KV cache full, 1.0 preemptions/s",
 		"not the GPU: a step takes 1.07× what the load explains", "try add a replica (load 1.46 → 0.73), or cap chat at 13 req/s", "shows arrivals 8.1 → 29.2 /s; KV 0.14 → 0.99",
 		"T6 requests are prefilled twice (binding, 模型␛[2J, confidence medium)",
-		"DIAGNOSIS code: cannot tell: only 20 s of quiet time to compare with; 60 s", "DIAGNOSIS batch: no finding: no factor moved; 60 s against 350 s",
+		"DIAGNOSIS code: cannot tell: only 20 s of quiet time to compare with", "DIAGNOSIS batch: no finding: no factor moved; 60 s against 350 s",
 		"UTILIZATION vllm-0:8000, tensor active 22 % and DRAM active 61 % by GPM, MFU 21 % and MBU 44 % by the engine's own estimate, MFU 20 % and MBU no data by the model's shape, likely bandwidth-bound",
 		"step 12.8 ms, fixed 6.8 ms, KV reads 3.1 ms, prefill 2.9 ms, unexplained 0.0 ms, 1.00× of what load explains", "DRAM is busier than weights and KV reads need",
 		"UTILIZATION vllm-1:8000: unknown: NVML gives busy time only", "UTILIZATION vllm-2:8000: unknown", "UTILIZATION vllm-3:8000, MFU 10 % and MBU no data, underused step no step counter",
