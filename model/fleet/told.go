@@ -72,15 +72,15 @@ func (sl *slot) counted(total []float64) (c [4]float64, ok bool) {
 
 // around is the interval of a span's count at x. A bucket that is not known, or
 // no bound at all, says nothing.
-func (s span) around(total []float64, x float64) (lo, hi float64) {
-	n := total[s.col+len(s.bounds)]
-	i, exact := slices.BinarySearch(s.bounds, x)
-	hi = total[s.col+i]
+func (sp span) around(total []float64, x float64) (lo, hi float64) {
+	n := total[sp.col+len(sp.bounds)]
+	i, exact := slices.BinarySearch(sp.bounds, x)
+	hi = total[sp.col+i]
 	switch {
 	case exact:
 		lo = hi
 	case i > 0:
-		lo = total[s.col+i-1]
+		lo = total[sp.col+i-1]
 	}
 	if math.IsNaN(lo) {
 		lo = 0
