@@ -195,16 +195,32 @@ func TestWithoutABaseline(t *testing.T) {
 	}
 }
 
+// Too few requests, now or in the baseline, are said, and are another thing than
+// requests that nobody counts or a minute of which nobody told.
 func TestTooFewRequests(t *testing.T) {
-	f := steady()
-	for i := range f.Flows {
-		l := chatLoad
-		l.rate = 0.02
-		f.Flows[i].Now = l.blocks(NowBlocks)
+	rare := chatLoad
+	rare.rate = 0.02
+	for want, change := range map[string]func(w *Flow){
+		"too few requests: 2 in 1 min":                  func(w *Flow) { w.Now = rare.blocks(NowBlocks) },
+		"too few requests to compare with: 14 in 350 s": func(w *Flow) { w.Before = rare.blocks(BaselineBlocks) },
+		"nobody tells how many requests arrive":         func(w *Flow) { w.Now = make([]Sums, NowBlocks); untold(w.Now) },
+		"nothing was told of the last 1 min":            func(w *Flow) { w.Now = nil },
+	} {
+		f := steady()
+		for i := range f.Flows {
+			change(&f.Flows[i])
+		}
+		serve(f)
+		if v, _ := confirm(f); v.State != model.CannotTell || !strings.Contains(v.Sentence, want) {
+			t.Errorf("%s: %s %q", want, v.State, v.Sentence)
+		}
 	}
-	serve(f)
-	if v, _ := confirm(f); v.State != model.CannotTell || !strings.Contains(v.Sentence, "too few requests: 2 in 1 min") {
-		t.Errorf("%s %q", v.State, v.Sentence)
+}
+
+func untold(blocks []Sums) {
+	for i := range blocks {
+		blocks[i] = Nothing()
+		blocks[i].Seconds = Block.Seconds()
 	}
 }
 

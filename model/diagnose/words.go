@@ -271,10 +271,20 @@ func (s *scene) movedInWords() string {
 
 // few is that too few requests came to say anything, "" where there were enough.
 func (s *scene) few() string {
-	if n := s.factor(model.FactorArrivals).n; n < leastCompared {
-		return fmt.Sprintf("too few requests: %s in %s", unit.Integer(n), unit.Period(nowS))
+	x := s.side(s.tellsRates)
+	before, baseline := counted(x.before, Arrived)
+	switch now, seconds := counted(x.now, Arrived); {
+	case len(x.now) == 0:
+		return "nothing was told of the last " + unit.Period(nowS)
+	case seconds == 0:
+		return "nobody tells how many requests arrive"
+	case now < leastCompared:
+		return fmt.Sprintf("too few requests: %s in %s", unit.Integer(now), unit.Period(nowS))
+	case before < leastCompared:
+		return fmt.Sprintf("too few requests to compare with: %s in %s", unit.Integer(before), unit.Period(baseline))
+	default:
+		return ""
 	}
-	return ""
 }
 
 // limits is what a diagnosis lacks.

@@ -233,9 +233,12 @@ func (t *target) closeBlock(at int64, every time.Duration) {
 			sl.part.open.count(sl, n, sum)
 		}
 	}
-	n := p.spread(at, t.spacing(every))
-	elapsed := (p.last - p.fromAt).Seconds()
-	p.each(func(one *part) { one.close(at, n, elapsed) })
+	n, elapsed := p.spread(at, t.spacing(every)), p.last-p.fromAt
+	if n == 1 && elapsed > diagnose.NowBlocks*diagnose.Block {
+		p.each((*part).reopen) // what of a long gap is of now is not known
+	} else {
+		p.each(func(one *part) { one.close(at, n, elapsed.Seconds()) })
+	}
 	p.from = append(p.from[:0], total...)
 	p.fromAt, p.widest, p.closed = p.last, 0, at
 }
@@ -323,8 +326,11 @@ func (p *part) close(at, n int64, elapsed float64) {
 	for i := at - n + 1; i <= at; i++ {
 		p.add(i, share, g.waited)
 	}
-	p.open, p.arrives = newGathering(), !math.IsNaN(p.flying)
+	p.reopen()
 }
+
+// reopen begins a block.
+func (p *part) reopen() { p.open, p.arrives = newGathering(), !math.IsNaN(p.flying) }
 
 // ends counts how many requests ended. Where no counter does, what is measured at the
 // end of a request does.

@@ -362,3 +362,23 @@ func TestPoolOfReportsHasNoEngines(t *testing.T) {
 		t.Errorf("%s", poolNames(b.f))
 	}
 }
+
+// Of what was counted over hours without a poll nobody knows when it was: it is
+// neither the present nor a quiet time to compare with.
+func TestLongGapIsNoBlock(t *testing.T) {
+	b, s := newBench(t, 2*time.Second, "a"), newTraffic(4)
+	b.serve(10*time.Minute, map[string]*traffic{"a": s})
+	b.pass(7 * time.Hour)
+	s.ended += 100
+	f := b.serve(30*time.Second, map[string]*traffic{"a": s})
+	for _, x := range f.Diagnoses[0].Factors {
+		if x.Moved {
+			t.Errorf("%s moved from %v to %v", x.Factor, x.Before.Value, x.Now.Value)
+		}
+	}
+	for i, sums := range wholeOf(b, 0).sums {
+		if sums.Seconds > 12 {
+			t.Errorf("block %d has %v s", wholeOf(b, 0).at[i], sums.Seconds)
+		}
+	}
+}
