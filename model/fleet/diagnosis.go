@@ -174,7 +174,7 @@ func (q *inquiry) settle(p *pool, gpus map[*target][]*device, f *Fleet) {
 		if quiet && p.tells(at) {
 			q.baseline = appendQuiet(q.baseline, at)
 		}
-		p.settle(at, quiet, gpus)
+		p.settle(at, f.endOf(at).Mono, quiet, gpus)
 	}
 	if through <= q.left {
 		return
@@ -214,7 +214,7 @@ func (p *pool) tells(at int64) bool {
 }
 
 // settle makes one block part of the baselines of all, or drops it.
-func (p *pool) settle(at int64, quiet bool, gpus map[*target][]*device) {
+func (p *pool) settle(at int64, end time.Duration, quiet bool, gpus map[*target][]*device) {
 	for _, w := range p.flows {
 		s := &w.story
 		s.calls.leave(at, quiet)
@@ -239,7 +239,7 @@ func (p *pool) settle(at int64, quiet bool, gpus map[*target][]*device) {
 			t.past.base = appendQuiet(t.past.base, *s)
 		}
 		if t.steps != nil {
-			t.steps.capWas = t.steps.capacity
+			t.steps.quiet(end)
 		}
 		if on := gpus[t]; len(on) > 0 {
 			t.quieten(on, at)

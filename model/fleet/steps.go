@@ -40,7 +40,9 @@ type stepper struct {
 
 	ranks               float64 // engines that step side by side behind the page
 	byShare             bool    // the size of the KV cache is not known
-	capacity, capWas    float64 // tokens, NaN unknown; as of the newest quiet block
+	capacity, capWas    float64 // tokens, NaN unknown: of the page, and of the newest quiet block
+	capFormer           float64 // what it was before it changed last
+	capSince            time.Duration
 	sequences           float64 // configured cap, NaN unknown
 	version             string
 	changes             []diagnose.Change
@@ -95,7 +97,7 @@ const noSteps = "no step was counted yet"
 func newStepper() *stepper {
 	nan := math.NaN()
 	return &stepper{
-		why: noSteps, capacity: nan, capWas: nan, sequences: nan,
+		why: noSteps, capacity: nan, capWas: nan, capFormer: nan, sequences: nan,
 		baseMean: steptime.Mean(nil), nowMean: steptime.Mean(nil),
 	}
 }
@@ -166,7 +168,7 @@ func (s *stepper) noteChanges(t *target, at model.Instant, now page, restarted b
 			s.changed(at, fmt.Sprintf("KV pool %s → %s tokens", unit.Count(s.capacity), unit.Count(c)))
 			anew = true
 		}
-		s.capacity = c
+		s.capFormer, s.capacity, s.capSince = s.capacity, c, at.Mono
 	}
 	if c := now.most; c > 0 && c != s.sequences {
 		if s.sequences > 0 {
@@ -179,6 +181,13 @@ func (s *stepper) noteChanges(t *target, at model.Instant, now page, restarted b
 		s.anew()
 	}
 	s.byShare = byShare
+}
+
+// quiet makes the size of the KV pool at the end of a block that of the baseline.
+func (s *stepper) quiet(end time.Duration) {
+	if s.capWas = s.capacity; end < s.capSince && s.capFormer > 0 {
+		s.capWas = s.capFormer
+	}
 }
 
 func (s *stepper) changed(at model.Instant, what string) {

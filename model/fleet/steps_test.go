@@ -281,6 +281,19 @@ func TestLearnsAnew(t *testing.T) {
 	}
 }
 
+// The KV pool of the baseline is that of the time of its blocks, also where one of them
+// is taken up after the pool changed.
+func TestThePoolOfTheBaseline(t *testing.T) {
+	b, m := newBench(t, 5*time.Second, "a"), newMachine()
+	m.run(b, 300)
+	m.capacity = 45e3
+	for i, want := range []float64{438e3, 438e3, 45e3} {
+		if m.run(b, 40); b.f.targets[0].steps.capWas != want {
+			t.Errorf("%d s after: %v, want %v", 40*(i+1), b.f.targets[0].steps.capWas, want)
+		}
+	}
+}
+
 // A slower machine does not become its own baseline.
 func TestSlowStepsAreNotLearned(t *testing.T) {
 	b, m := newBench(t, 5*time.Second, "a"), newMachine()
