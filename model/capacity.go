@@ -20,6 +20,8 @@ type CapacityView struct {
 	First    Binding `json:"binds_first"`              // as the rate grows
 	FirstWhy Text    `json:"binds_first_why"`
 
+	Expected *ExpectedView `json:"expected"` // null without a load factor
+
 	Replicas  ReplicaPlan `json:"replicas"`
 	Knees     []KneeView  `json:"knees"`  // of each workflow, as observed
 	Levers    []LeverView `json:"levers"` // what a change would buy, model
@@ -31,6 +33,15 @@ type CapacityView struct {
 	Observed Range  `json:"observed_requests_per_second"` // the range of rates seen
 	Why      Text   `json:"why"`                          // why there is no load factor
 	Sentence string `json:"sentence"`
+}
+
+// ExpectedView is what the formulas give at the present rate, to be held against what
+// is measured: where the two part the model is not to be trusted at other rates.
+type ExpectedView struct {
+	TPOT    Reading `json:"tpot_s"`             // mean; unknown where the queue never ends
+	Running Reading `json:"running"`            // sequences in the pool
+	KVUse   Reading `json:"kv_cache_usage"`     // 0–1; above 1 it does not suffice
+	Fit     Reading `json:"sequences_that_fit"` // in the KV caches of the pool
 }
 
 // PlanningLimit is the load factor up to which the formulas hold and tails stay

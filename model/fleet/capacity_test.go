@@ -68,6 +68,10 @@ func TestCapacityOfACalmService(t *testing.T) {
 	about10(t, "λ_KV", v.KVRate, 2*17.5, 0.1)
 	about10(t, "headroom", v.Headroom, model.PlanningLimit/v.Load.Value-1, 1e-9)
 	about10(t, "more", v.More, v.Rate.Value*v.Headroom.Value, 1e-9)
+	about10(t, "expected TPOT", v.Expected.TPOT, 12.9e-3, 0.15)
+	about10(t, "expected to run", v.Expected.Running, 2*26.5, 0.25)
+	about10(t, "expected KV use", v.Expected.KVUse, 26.5*1922/438e3, 0.25)
+	about10(t, "sequences that fit", v.Expected.Fit, 2*228, 0.15)
 	if v.Replicas.Ready != 2 || v.Replicas.Needed.Value != 2 || v.Replicas.Forecast.OK() {
 		t.Errorf("replicas %+v", v.Replicas)
 	}

@@ -40,6 +40,9 @@ func (r *poolRoom) room(v *model.CapacityView) {
 	v.Load, v.PerCall = model.Of(m.Load(each)), model.Of(m.PerRequest())
 	v.MaxRate, v.KVRate = model.Of(n*m.MaxRate()), model.Of(n*m.KVRate())
 	v.Headroom, v.More = model.Of(m.Headroom(each)), model.Of(n*m.PlannedRate()-r.rate)
+	v.Expected = &model.ExpectedView{
+		TPOT: model.Of(m.TPOT(each)), Running: model.Of(n * m.Running(each)), KVUse: model.Of(m.KVUse(each)), Fit: model.Of(n * m.Sequences()),
+	}
 	ceilings := m.Ceilings(r.promised())
 	for _, c := range ceilings {
 		if c.Binds == model.BindsObjective && !v.SLORate.OK() {

@@ -269,6 +269,29 @@ func (s *sheet) rates(c *model.CapacityView) {
 	if v, ok := c.PerCall.Get(); ok && c.Load.OK() {
 		s.facts("", say(0, themes.Muted, "a request takes "+unit.Precise(v)+" of a machine"))
 	}
+	s.expected(c.Expected)
+}
+
+// expected is what the formulas give at the present rate, to hold against what runs.
+func (s *sheet) expected(e *model.ExpectedView) {
+	if e == nil {
+		return
+	}
+	var ps []part
+	for _, x := range []struct {
+		r             model.Reading
+		before, after string
+		format        func(float64) string
+	}{
+		{e.TPOT, "TPOT ", "", unit.Milliseconds}, {e.Running, "", " running", unit.Count}, {e.KVUse, "KV cache ", "", unit.Percent}, {e.Fit, "", " sequences fit", unit.Count},
+	} {
+		if v, ok := x.r.Get(); ok {
+			ps = append(ps, part{segs: []seg{{themes.Muted, x.before}, {themes.Text, x.format(v)}, {themes.Muted, x.after}}})
+		}
+	}
+	if len(ps) > 0 {
+		s.facts("expected", ps...)
+	}
 }
 
 // mostSplits is how many engines of a pool have their step split here: the screen of

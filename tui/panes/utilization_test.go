@@ -136,7 +136,7 @@ func TestCapacitySays(t *testing.T) {
 		want  []string
 	}{
 		{"calm", tuitest.CalmUse(), []string{
-			"load factor  0.47", "room: below 0.6", "you can add 4.5 req/s of this mix", "binds first  the objective on TPOT of chat breaks first", "1 ready   1 needed now   2 needed for forecast   forecast 24.0 req/s",
+			"load factor  0.47", "room: below 0.6", "you can add 4.5 req/s of this mix", "binds first  the objective on TPOT of chat breaks first", "expected     TPOT 12.9 ms   26 running   KV cache 12 %   228 sequences fit", "1 ready   1 needed now   2 needed for forecast   forecast 24.0 req/s",
 			"9.3 now   14.4 an objective breaks", "19.7 queues never end", "fixed+weights 53 %", "kept its promise up to 13.1 req/s   failed above   238 minutes seen at 3.1–16.2 req/s",
 			"more was never seen", "no rate at which it surely kept its promise", "prefix hits +10 points            +0.9 req/s   load 0.47 → 0.44",
 			"$3.24 an hour   $0.362 per million   $0.364–0.371 per million good ones", "512 W board power of 1 GPU", "power of the boards, without their hosts", "GPUs that the engines were seen to run on", "abandoned    2.0 % of the tokens",

@@ -245,6 +245,18 @@ func HostileUse() *model.Frame {
 	return f
 }
 
+// expected is what the formulas give of the pool at a rate; where the queue never ends,
+// only how many sequences fit.
+func expected(rate, load float64) *model.ExpectedView {
+	e := &model.ExpectedView{Fit: model.Of(228)}
+	if load < 1 {
+		tpot := 0.00682 / (1 - load)
+		running := rate * 221 * tpot
+		e.TPOT, e.Running, e.KVUse = model.Of(tpot), model.Of(running), model.Of(running/228)
+	}
+	return e
+}
+
 // pool is the capacity of a pool at a load factor.
 func pool(name string, load float64) model.CapacityView {
 	rate := 9.3 * load / 0.471
@@ -252,6 +264,7 @@ func pool(name string, load float64) model.CapacityView {
 		Pool: name, Targets: []string{"vllm-0:8000"}, Workflows: []string{"batch-eval", "chat", "summarize"},
 		Load: model.Of(load), Rate: model.Of(rate), PerCall: model.Of(0.0506), MaxRate: model.Of(19.7), KVRate: model.Of(17.5), SLORate: model.Of(14.4),
 		Headroom: model.Of(0.7/load - 1), More: model.Of(rate * (0.7/load - 1)), First: model.BindsMemory, FirstWhy: "the objective on TPOT of chat breaks first, at 14.4 req/s (model)",
+		Expected: expected(rate, load),
 		Replicas: model.ReplicaPlan{Ready: 1, Needed: model.Of(math.Ceil(load / 0.7)), Forecast: model.Of(24), Then: model.Of(2), Why: "decided by the load"},
 		Knees: []model.KneeView{
 			{Workflow: "chat", Rate: model.Of(13.1), Blocks: 238, Observed: span(3.1, 16.2), Reached: true},
