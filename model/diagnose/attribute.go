@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"math"
+	"slices"
 
 	"slotop/model"
 )
@@ -120,7 +121,10 @@ func (s *scene) blameEngine(f *factor) {
 	}
 	f.Moved = len(slow) > 0
 	if len(slow) == 1 && len(s.f.Engines) > 1 {
-		f.Who, f.WhoShare = model.Text(slow[0].Name), model.Of(1)
+		f.Who = model.Text(slow[0].Name)
+		if !slices.ContainsFunc(s.f.Engines, func(e Engine) bool { return !e.Step.Residual.OK() }) {
+			f.WhoShare = model.Of(1) // of the others it is known that they are not
+		}
 	}
 }
 

@@ -305,14 +305,27 @@ func (s *scene) hostSlow(e *Engine) bool {
 	return s.slow(e) && known && !throttled && e.workRatio() < lessWork
 }
 
-// shape is what the shape of the residual says: equal for short and long steps, the
-// machine multiplies; less for long ones, something adds.
-func (e *Engine) shape() string {
+// form is how a slow machine lengthens steps.
+type form int
+
+const (
+	anyForm form = iota
+	multiplies
+	adds
+)
+
+// shape is what the residual of short and of long steps says: equal, the machine
+// multiplies; less for long ones, something adds. What does not agree with the form
+// that is taken for the cause is told without an interpretation.
+func (e *Engine) shape(of form) string {
 	short, long := value(e.Step.Short), value(e.Step.Long)
+	added := short > explains*long
 	switch {
 	case math.IsNaN(short / long):
 		return ""
-	case short > explains*long:
+	case of == adds && !added, of == multiplies && added:
+		return fmt.Sprintf("short steps %s, long ones %s", unit.Times(short), unit.Times(long))
+	case added:
 		return fmt.Sprintf("short steps suffer more (%s) than long ones (%s): time is added, as by a host", unit.Times(short), unit.Times(long))
 	case steptime.Judge(long) == steptime.Slower:
 		return fmt.Sprintf("short and long steps suffer alike (%s, %s): as by a clock", unit.Times(short), unit.Times(long))

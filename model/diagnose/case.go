@@ -45,7 +45,7 @@ func (c *Case) Evaluate(f *Facts) (model.DiagnosisView, []model.FindingView) {
 		return c.blindly(f, why)
 	}
 	c.miss(f)
-	s := newScene(f, memory{c.holds, c.lost > 0 && c.since <= NowBlocks})
+	s := newScene(f, memory{c.holds, c.again, c.lost > 0 && c.since <= NowBlocks})
 	told, blind := s.ask(c.holds)
 	c.count(s, told)
 	standing := c.stand(s, told, blind)
@@ -76,6 +76,9 @@ func (c *Case) holds(key string) bool {
 	_, stands := c.standing[key]
 	return stands || c.streaks[key] >= confirmed
 }
+
+// again reports whether what the key names was true at the last evaluation.
+func (c *Case) again(key string) bool { return c.streaks[key] > 0 }
 
 // unseen is why nothing can be looked at, "" where it can.
 func unseen(f *Facts) string {

@@ -47,8 +47,8 @@ var behaviourRules = []rule{
 	},
 	{
 		id: "E6", title: "efficiency regression: the batch got better, users got worse", layer: model.LayerSymptom,
-		when:    "tokens a second grew by at least 10 % while the goodput of an interactive workflow fell by at least 5 points",
-		against: "goodput is flat: then throughput improved; or a backlog drains after something else",
+		when:    "tokens a second grew by at least 10 %, mostly by other workflows, while the goodput of an interactive one fell by at least 5 points",
+		against: "goodput is flat: then throughput improved; those who lose bring the tokens themselves: then it is their load; or a backlog drains after something else",
 		try:     []string{"take back the change of budget or cap", "admit bulk work by priority", "separate replicas"},
 		says:    efficiencyRegression,
 	},
@@ -61,8 +61,8 @@ var behaviourRules = []rule{
 	},
 	{
 		id: "E8", title: "decode is faster than anyone reads", layer: model.LayerSymptom,
-		when:    "human readers, TPOT below 50 ms, and the TTFT objective missed",
-		against: "a program reads; or TTFT is met",
+		when:    "human readers, TPOT below 50 ms, and the TTFT objective missed, as it was before",
+		against: "a program reads; TTFT is met; or it was met before, at such a pace: then something else changed",
 		try:     []string{"spend the speed on TTFT: more sequences at once", "a cheaper GPU once TTFT is met"},
 		says:    fasterThanReading,
 	},
@@ -268,11 +268,15 @@ func efficiencyRegression(p *probe) []saying {
 		return nil
 	}
 	var worst *saying
+	who, others := "", 0.0
 	for i := range p.f.Flows {
 		w := &p.f.Flows[i]
 		good0, n0 := share(w.Before, Good, Judged)
 		good1, n1 := share(w.Now, Good, Judged)
 		if !w.interactive() || !(n0 >= leastCompared && n1 >= leastCompared) || !p.over(good0-good1, lostPoints) || !p.hurting(w) {
+			if more := w.moreOutput(); more > 0 {
+				who, others = w.Name, others+more
+			}
 			continue
 		}
 		lost := "goodput of " + w.Name + " " + unit.Percent(good0) + " → " + unit.Percent(good1)
@@ -290,7 +294,20 @@ func efficiencyRegression(p *probe) []saying {
 		}
 		worst = &said
 	}
+	if worst == nil || !p.over(others/(now-before), mainPart) {
+		return nil // the tokens are of those who lose
+	}
+	worst.evidence = append(worst.evidence, unit.Percent(min(1, others/(now-before)))+" of the new tokens are of "+who)
 	return some(worst)
+}
+
+// moreOutput is by how many tokens a second more a workflow is answered, NaN unknown.
+func (f *Flow) moreOutput() float64 {
+	before := rate(f.Before, OutputTokens)
+	if f.New && math.IsNaN(before) {
+		before = 0
+	}
+	return rate(f.Now, OutputTokens) - before
 }
 
 // some is what was said, if anything.
@@ -393,7 +410,7 @@ func fasterThanReading(p *probe) []saying {
 		h := &p.hurts[i]
 		w := h.flow
 		tpot := mean(w.Now, TPOT)
-		if w.Spec == nil || w.Spec.Reader != model.ReaderHuman || h.degree != breach || h.metric != model.MetricTTFT || !(tpot.Value() < readingPace) {
+		if w.Spec == nil || w.Spec.Reader != model.ReaderHuman || h.degree != breach || h.metric != model.MetricTTFT || !(tpot.Value() < readingPace) || w.kept() {
 			continue
 		}
 		return []saying{{
@@ -402,6 +419,12 @@ func fasterThanReading(p *probe) []saying {
 		}}
 	}
 	return nil
+}
+
+// kept reports whether what was promised was kept in the baseline.
+func (f *Flow) kept() bool {
+	goodput, judged := share(f.Before, Good, Judged)
+	return judged >= leastCompared && goodput >= f.target()
 }
 
 func onlyTheTail(p *probe) []saying {

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"fmt"
 	"math"
 
 	"slotop/model"
@@ -23,17 +24,38 @@ func slowFrontEnd(p *probe) []saying {
 		return nil
 	}
 	ttft := moved(p.engines.now, p.engines.before, TTFT)
-	if !ttft.up || !p.over(parts.Rest, felt20) || !p.over(parts.Rest/parts.TTFT, mostOf) {
+	if !ttft.up || !p.over(parts.Rest, felt20) || !p.over(parts.Rest/parts.TTFT, mostOf) || p.queuedLonger()-parts.Queue > parts.Rest/2 {
 		return nil
 	}
+	engine := parts.Queue + parts.Prefill
 	return []saying{{
 		factor: p.outside(before.Measures[TTFT].Value(), now.Measures[TTFT].Value()),
 		weight: math.Log(ttft.ratio), n: ttft.n,
 		cause: "the front end adds " + unit.Duration(parts.Rest) + " before the engine",
 		evidence: []string{"TTFT " + unit.Duration(ttft.before) + " → " + unit.Duration(ttft.now),
-			"queue and prefill make " + unit.Duration(parts.Queue+parts.Prefill) + " of the change"},
-		not: []string{"the engine: its queue and prefill times are as they were"},
+			fmt.Sprintf("queue and prefill make %+.3g s of the change", engine)},
+		not: listed(asBefore(engine)),
 	}}
+}
+
+func asBefore(engine float64) string {
+	if math.Abs(engine) > felt20 {
+		return ""
+	}
+	return "the engine: its queue and prefill times are as they were"
+}
+
+// queuedLonger is by how much longer than in the baseline requests wait at the engines by
+// Little's law, s: those that wait now tell of it before any of them has ended.
+func (s *scene) queuedLonger() float64 {
+	before, now := 0.0, 0.0
+	for i := range s.f.Engines {
+		e := &s.f.Engines[i]
+		before, now = before+e.WaitingBefore.Mean.Value, now+e.Waiting.Mean.Value
+	}
+	n0, seconds0 := observed(s.engines.before, TTFT)
+	n1, seconds1 := observed(s.engines.now, TTFT)
+	return now*seconds1/n1 - before*seconds0/n0
 }
 
 // outside is time between the user and the engine as a factor.

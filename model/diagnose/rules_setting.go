@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"math"
+	"slices"
 
 	"slotop/model"
 	"slotop/model/unit"
@@ -35,18 +36,25 @@ var settingRules = []rule{
 // smallerPool is what is left of a KV pool that counts as smaller.
 const smallerPool = 0.8
 
+// shrank reports whether the engine's KV pool is smaller than in the baseline.
+func (e *Engine) shrank() bool { return value(e.KVCapacity) < smallerPool*value(e.KVCapacityBefore) }
+
 func configured(p *probe) []saying {
 	if p.bound.binds == model.BindsNothing || p.bound.binds == model.BindsCap || p.hosted() {
 		return nil
 	}
 	for i := range p.f.Engines {
 		e := &p.f.Engines[i]
-		before, now := value(e.KVCapacityBefore), value(e.KVCapacity)
-		if p.bound.binds != model.BindsKV || !(now < smallerPool*before) {
+		if p.bound.binds != model.BindsKV || !e.shrank() {
 			continue
 		}
+		before, now := value(e.KVCapacityBefore), value(e.KVCapacity)
+		name := p.among(e)
+		if !slices.ContainsFunc(p.f.Engines, func(e Engine) bool { return !e.shrank() }) {
+			name = "" // all did
+		}
 		return []saying{{
-			engine: p.among(e), factor: setting(before, now), weight: math.Log(before / now),
+			engine: name, factor: setting(before, now), weight: math.Log(before / now),
 			cause:    "KV pool " + unit.Count(before) + " → " + unit.Count(now) + " tokens",
 			evidence: listed(append([]string{p.changed(e)}, p.state()...)...),
 			not:      []string{"load: the pool is " + unit.Times(now/before) + " of what it was"},
@@ -61,6 +69,9 @@ func configured(p *probe) []saying {
 	if what := p.changed(e); what != "" {
 		said.cause, said.evidence = e.Changes[0].What, append(said.evidence, what)
 		return []saying{said}
+	}
+	if p.again == nil || !p.again("binds "+e.Name) {
+		return nil // the minute's means may not show yet what filled it
 	}
 	said.cause = "no load factor moved: a setting, or load that grew slowly"
 	said.doubt = "no change of the engine was seen"

@@ -291,9 +291,15 @@ var ruleCases = map[string]ruleCase{
 	}},
 	"T7": {facts: with(silent), cause: "cold start: 1 of 2", contradict: map[string]func(*Facts){
 		"all answer and none is young": func(f *Facts) { f.Silent, f.Awaited = 0, 0 },
+		"it was never there, and little is felt": func(f *Facts) {
+			l := chatLoad
+			l.tpot = 0.03
+			now(f, "chat", l)
+		},
 	}},
 	"T8": {facts: with(frontEnd), cause: "the front end adds", contradict: map[string]func(*Facts){
-		"the queue grows": func(f *Facts) { f.Engines[0].queue(0, 200) },
+		"those that wait tell of a longer queue": func(f *Facts) { f.Engines[0].queue(5, 6) },
+		"the queue grows":                        func(f *Facts) { f.Engines[0].queue(0, 200) },
 		"prefill makes it": func(f *Facts) {
 			l := chatLoad
 			l.ttft, l.prefill, l.good = 0.7, 0.66, 0.2
@@ -341,6 +347,17 @@ var ruleCases = map[string]ruleCase{
 		"the change is old":    func(f *Facts) { f.Engines[0].Changes[0].At = model.Instant{Mono: time.Second} },
 		"the load grew":        func(f *Facts) { *f = *but(surge, func(f *Facts) { changedAt(f, "restarted") })() },
 		"the load explains it": func(f *Facts) { f.Engines[0].Step.Residual = model.Of(1.05) },
+		"the GPU is slowed":    func(f *Facts) { f.Engines[0].GPUs = []GPU{gpu(0.89e9, 0.9, 260)} },
+		"another engine is as slow, unchanged": func(f *Facts) {
+			other := engine("vllm-1")
+			other.Step.Residual = model.Of(1.98)
+			f.Engines = append(f.Engines, other)
+			serve(f)
+		},
+		"its KV pool is too small": func(f *Facts) {
+			jam(f)
+			f.Engines[0].KVCapacity, f.Engines[0].Step.Residual = model.Of(45000), model.Reading{}
+		},
 	}},
 	"D9": {facts: with(onGPU(gpu(1.98e9, 0.95, 600))), cause: "something else on the GPU", contradict: map[string]func(*Facts){
 		"activity is flat":  func(f *Facts) { f.Engines[0].GPUs[0].SM.Now = model.Of(0.8) },
@@ -408,7 +425,8 @@ var ruleCases = map[string]ruleCase{
 		},
 	}},
 	"E6": {facts: with(offline), cause: "at the cost of chat", contradict: map[string]func(*Facts){
-		"goodput is flat": func(f *Facts) { now(f, "chat", chatLoad) },
+		"goodput is flat":                 func(f *Facts) { now(f, "chat", chatLoad) },
+		"those who lose bring the tokens": func(f *Facts) { *f = *surge() },
 		"a backlog drains": func(f *Facts) {
 			l := slowChat(chatLoad)
 			l.output *= 1.15
@@ -424,6 +442,9 @@ var ruleCases = map[string]ruleCase{
 	}},
 	"E8": {facts: with(func(f *Facts) {
 		frontEnd(f)
+		l := chatLoad
+		l.good = 0.3
+		f.flow("chat").Before = l.blocks(BaselineBlocks)
 		f.flow("chat").Terms = []model.ObjectiveView{{Metric: model.MetricTTFT, MaxS: 0.5, N: 480, Share: model.Share{Point: model.Of(0.2), Lo: model.Of(0.2), Hi: model.Of(0.2)}}}
 	}), cause: "faster than anyone reads", contradict: map[string]func(*Facts){
 		"a program reads": func(f *Facts) {
@@ -431,7 +452,8 @@ var ruleCases = map[string]ruleCase{
 			spec.Reader = model.ReaderProgram
 			f.flow("chat").Spec = &spec
 		},
-		"TTFT is met": func(f *Facts) { f.flow("chat").Terms[0].Metric = model.MetricTPOT },
+		"TTFT is met":       func(f *Facts) { f.flow("chat").Terms[0].Metric = model.MetricTPOT },
+		"it was met before": func(f *Facts) { f.flow("chat").Before = chatLoad.blocks(BaselineBlocks) },
 	}},
 	"E9": {facts: with(func(f *Facts) { misses(f, "chat") }), cause: "the means are as they were", contradict: map[string]func(*Facts){
 		"a mean moved":      frontEnd,

@@ -63,7 +63,7 @@ var tpotRules = []rule{
 	{
 		id: "D8", title: "slower since a change of software or configuration", layer: model.LayerCause,
 		when:    "TPOT grew at flat load after a restart or another version",
-		against: "nothing was changed; or the load grew, or explains how long steps take",
+		against: "nothing was changed; the load grew, or explains how long steps take; the GPU is slowed, or engines that were not changed are as slow; or its KV pool is too small (C1)",
 		try:     []string{"bisect the configuration", "go back to the version before"},
 		says:    slowerSinceChange,
 	},
@@ -84,18 +84,18 @@ var tpotRules = []rule{
 }
 
 // tokensSlower reports whether anyone's tokens come more slowly, or as slowly while
-// streams of events tell so.
-func (s *scene) tokensSlower() (shift, bool) {
-	worst := shift{}
-	for i := range s.f.Flows {
-		w := &s.f.Flows[i]
+// streams of events tell so. What stands already needs no certainty anew.
+func (p *probe) tokensSlower() (worst shift, yes bool) {
+	for i := range p.f.Flows {
+		w := &p.f.Flows[i]
 		for _, m := range []Measure{TPOT, ITL} {
-			if x := moved(w.Now, w.Before, m); x.up && x.ratio > worst.ratio {
-				worst = x
+			x := moved(w.Now, w.Before, m)
+			if up := x.up || p.ease < 1 && p.grewBy(x.ratio, grown); up && x.ratio > worst.ratio {
+				worst, yes = x, true
 			}
 		}
 	}
-	return worst, worst.up
+	return worst, yes
 }
 
 // stepGrowth is what an engine's explained step and its load grew by.
@@ -236,7 +236,7 @@ func (p *probe) slowEngines() []*Engine {
 
 // machine is what is said of slow engines for one reason. A pool of one or all slow
 // engines is one subject.
-func (p *probe) machine(of []*Engine, cause string, more func(*Engine) []string) []saying {
+func (p *probe) machine(of []*Engine, cause string, shape form, more func(*Engine) []string) []saying {
 	if len(of) == 0 {
 		return nil
 	}
@@ -249,6 +249,9 @@ func (p *probe) machine(of []*Engine, cause string, more func(*Engine) []string)
 	f := *p.factor(model.FactorResidual)
 	if f.Who == "" && len(of) < len(p.f.Engines) {
 		f.Who = model.Text(plural(len(of), "engine", "engines"))
+		if len(of) == 1 {
+			f.Who = model.Text(e.Name)
+		}
 	}
 	r := value(e.Step.Residual)
 	f.Ratio, f.Now, f.Work, f.log, f.Moved = model.Of(r), model.Of(r), model.Of(r-1), math.Log(r), true
@@ -256,7 +259,7 @@ func (p *probe) machine(of []*Engine, cause string, more func(*Engine) []string)
 	if len(of) == 1 {
 		said.engine = p.among(e)
 	}
-	said.evidence = listed(append([]string{f.figures(), e.shape()}, more(e)...)...)
+	said.evidence = listed(append([]string{f.figures(), e.shape(shape)}, more(e)...)...)
 	said.evidence = append(said.evidence, p.state()...)
 	said.against = e.narrow()
 	return []saying{said}
@@ -281,7 +284,7 @@ func throttledGPU(p *probe) []saying {
 			of = append(of, e)
 		}
 	}
-	return p.machine(of, "throttled GPU", func(e *Engine) []string { return e.gpuWords() })
+	return p.machine(of, "throttled GPU", multiplies, func(e *Engine) []string { return e.gpuWords() })
 }
 
 func slowHost(p *probe) []saying {
@@ -291,7 +294,7 @@ func slowHost(p *probe) []saying {
 			of = append(of, e)
 		}
 	}
-	return p.machine(of, "slow host", func(e *Engine) []string { return e.gpuWords() })
+	return p.machine(of, "slow host", adds, func(e *Engine) []string { return e.gpuWords() })
 }
 
 func neighbour(p *probe) []saying {
@@ -301,7 +304,7 @@ func neighbour(p *probe) []saying {
 			of = append(of, e)
 		}
 	}
-	return p.machine(of, "something else on the GPU", func(e *Engine) []string { return e.gpuWords() })
+	return p.machine(of, "something else on the GPU", anyForm, func(e *Engine) []string { return e.gpuWords() })
 }
 
 func slowMachineSomewhere(p *probe) []saying {
@@ -313,7 +316,7 @@ func slowMachineSomewhere(p *probe) []saying {
 		}
 		of = append(of, e)
 	}
-	said := p.machine(of, "GPU or host", func(e *Engine) []string {
+	said := p.machine(of, "GPU or host", anyForm, func(e *Engine) []string {
 		if len(e.GPUs) == 0 {
 			return []string{"missing: the GPU's clock, throttle reasons and activity would tell them apart"}
 		}
@@ -387,7 +390,7 @@ func acceptanceFell(p *probe) []saying {
 	}
 	gap := mean(x.now, ITL).Value() / mean(x.before, ITL).Value()
 	slow, yes := p.tokensSlower()
-	if !yes || gap > flatGap {
+	if !yes || p.ease*math.Log(gap) > math.Log(flatGap) {
 		return nil
 	}
 	hit0, _ := share(x.before, Accepted, DraftTokens)
@@ -402,8 +405,8 @@ func acceptanceFell(p *probe) []saying {
 	said := saying{
 		factor: f, weight: math.Log(before / now), n: slow.n,
 		cause:    "tokens a step " + unit.Number(before) + " → " + unit.Number(now) + ": fewer drafts accepted",
-		evidence: []string{"TPOT " + unit.Duration(slow.before) + " → " + unit.Duration(slow.now), "gap between events " + unit.Times(gap)},
-		not:      []string{"bandwidth: a step takes as long as before"},
+		evidence: []string{"TPOT " + unit.Duration(slow.before) + " → " + unit.Duration(slow.now)},
+		not:      []string{"bandwidth: events come " + unit.Multiple(gap, false) + " as far apart"},
 	}
 	if !math.IsNaN(hit0 + hit1) {
 		said.evidence = append(said.evidence, "accepted of the drafted "+unit.Percent(hit0)+" → "+unit.Percent(hit1))
@@ -445,14 +448,14 @@ func (s *scene) changed(e *Engine) string {
 
 func slowerSinceChange(p *probe) []saying {
 	slow, yes := p.tokensSlower()
-	if p.hosted() || p.loadGrew() {
+	if p.hosted() || p.loadGrew() || len(p.slowEngines()) > 0 {
 		return nil
 	}
 	for i := range p.f.Engines {
 		e := &p.f.Engines[i]
 		what := p.changed(e)
-		explained := value(e.Step.Residual) < explains
-		if what == "" || p.young(e) || explained || !yes && !p.slow(e) {
+		explained := value(e.Step.Residual) < explains || p.bound.binds == model.BindsKV && e.shrank()
+		if throttled, _ := e.throttled(1); what == "" || p.young(e) || explained || throttled || !yes && !p.slow(e) {
 			continue
 		}
 		f := setting(1, slow.ratio)

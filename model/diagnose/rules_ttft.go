@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"slotop/model"
 	"slotop/model/unit"
@@ -92,10 +93,20 @@ func moreArrivals(p *probe) []saying {
 		evidence: append(p.evidence(f), p.queueShare()...),
 		try:      listed(p.addReplica(), p.limitTo(string(f.Who))),
 	}
+	if p.bulk(said.flow) {
+		said.try = listed("serve "+said.flow+" after the others: a lower priority", "replicas of its own for "+said.flow, p.limitTo(said.flow), p.addReplica())
+	}
 	if _, now, _ := p.retries(); now > someRetries {
 		said.evidence = append(said.evidence, "retries are "+unit.Percent(now)+" of them")
 	}
 	return []saying{said}
+}
+
+// bulk reports whether nobody waits for the named workflow's answers, and it hurts those
+// who wait for others'.
+func (s *scene) bulk(name string) bool {
+	i := slices.IndexFunc(s.f.Flows, func(w Flow) bool { return w.Name == name })
+	return i >= 0 && s.f.Flows[i].offline() && s.interactiveHurt()
 }
 
 // isNew reports whether the named workflow came after the baseline.
@@ -147,6 +158,9 @@ func otherMix(p *probe) []saying {
 		if more && arrivals.Who == f.Who && arrivals.log >= f.log {
 			return nil // its rate is the cause: T1 says so
 		}
+		if prompt, longer := p.up(model.FactorPrompt); longer && f.Factor == model.FactorMiss && prompt.Mix && prompt.Who == f.Who {
+			f = prompt // its prompts, cached or not, are what comes more
+		}
 		return []saying{p.client(f)}
 	}
 	return nil
@@ -155,12 +169,15 @@ func otherMix(p *probe) []saying {
 // moreOften is by how much the rate of a workflow grew that changed the mix.
 const moreOften = 1.2
 
-// comesMore reports whether the named workflow is new, or its rate grew.
+// comesMore reports whether the named workflow is new, or its rate grew beyond chance: a
+// few long requests more make no new mix.
 func (p *probe) comesMore(name model.Text) bool {
 	for i := range p.f.Flows {
 		w := &p.f.Flows[i]
 		if w.Name == string(name) {
-			return w.New || p.grewBy(rate(w.Now, Arrived)/rate(w.Before, Arrived), moreOften)
+			before, now, n0, n1 := side{w.Now, w.Before}.rates(Arrived)
+			chance := errorsBeyond * arrivalSpread * math.Sqrt(1/n0+1/n1)
+			return w.New || p.grewBy(now/before, max(moreOften, math.Exp(chance)))
 		}
 	}
 	return false
@@ -341,7 +358,9 @@ const (
 func coldStart(p *probe) []saying {
 	answering := len(p.f.Engines)
 	if p.f.Silent > 0 && answering > 0 {
-		if !p.matters() {
+		// What never answered was missing before as well: it explains no small change.
+		small := p.bound.binds == model.BindsNothing && (len(p.hurts) == 0 || p.hurts[0].degree == slower)
+		if !p.matters() || p.f.Silent == p.f.Awaited && small {
 			return nil
 		}
 		return []saying{p.missing(answering, p.f.Silent)}

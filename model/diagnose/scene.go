@@ -27,6 +27,7 @@ const leave = 0.8
 // memory is what earlier evaluations know.
 type memory struct {
 	held   func(key string) bool // stood at the last one; nil: nothing did
+	again  func(key string) bool // was true then; nil: nothing was
 	patchy bool                  // an engine that counted arrivals fell silent within the present
 }
 

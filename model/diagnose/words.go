@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"slotop/model"
@@ -50,10 +51,13 @@ func (f *factor) by(change string) string {
 }
 
 func (f *factor) on() string {
-	if f.Who == "" {
+	switch {
+	case f.Who == "":
 		return ""
+	case f.WhoShare.OK():
+		return ", on " + string(f.Who) + " only"
 	}
-	return ", on " + string(f.Who) + " only"
+	return ", on " + string(f.Who) + " at least"
 }
 
 // figures is a factor before and now with its unit: "arrivals 8.1 → 29.2 /s".
@@ -265,8 +269,16 @@ func (s *scene) movedInWords() string {
 		return ""
 	case s.matters():
 		return "no finding yet: " + what
+	case slices.ContainsFunc(s.f.Flows, func(w Flow) bool { return w.short() }):
+		return "nobody is surely hurt: " + what
 	}
 	return "nobody is hurt: " + what
+}
+
+// short reports whether fewer requests were good than promised, if only by chance.
+func (f *Flow) short() bool {
+	goodput, _ := share(f.Now, Good, Judged)
+	return goodput < f.target()
 }
 
 // few is that too few requests came to say anything, "" where there were enough.

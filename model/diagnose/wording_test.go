@@ -1,0 +1,114 @@
+package diagnose
+
+import (
+	"strings"
+	"testing"
+
+	"slotop/model"
+)
+
+// said is everything that a finding says.
+func said(v *model.FindingView) string {
+	if v == nil {
+		return ""
+	}
+	return strings.Join(append(append([]string{string(v.Cause)}, v.Evidence...), v.Not...), "; ")
+}
+
+// What the shape of the residual suggests is told only where it agrees with the cause
+// that better signs decide.
+func TestAHostIsNotAsByAClock(t *testing.T) {
+	_, findings := confirm(with(onGPU(gpu(1.98e9, 0.45, 380)))())
+	if text := said(found(findings, "D5")); !strings.Contains(text, "short steps ×1.98, long ones ×1.97") || strings.Contains(text, "clock,") || strings.Contains(text, "as by") {
+		t.Errorf("host: %s", text)
+	}
+	_, findings = confirm(with(onGPU(gpu(0.89e9, 0.9, 260)))())
+	if text := said(found(findings, "D4")); !strings.Contains(text, "suffer alike (×1.98, ×1.97): as by a clock") {
+		t.Errorf("clock: %s", text)
+	}
+}
+
+// That only one engine is slow is told where it is known of the others.
+func TestOneSlowEngineAmongUnknownOnes(t *testing.T) {
+	f := steady()
+	f.Engines = []Engine{engine("a"), engine("b")}
+	slow(f)
+	_, findings := confirm(f)
+	if text := said(found(findings, "D10")); !strings.Contains(text, "as long, on a only") {
+		t.Error(text)
+	}
+	f.Engines[1].Step.Residual = model.Reading{}
+	_, findings = confirm(f)
+	if text := said(found(findings, "D10")); !strings.Contains(text, "as long, on a at least") {
+		t.Error(text)
+	}
+}
+
+// Where bulk work hurts those who wait, it makes way before anything is bought.
+func TestBulkWorkMakesWay(t *testing.T) {
+	_, findings := confirm(with(offline)())
+	v := found(findings, "T1")
+	if v == nil || len(v.Try) < 3 || !strings.HasPrefix(v.Try[0], "serve batch after the others") || !strings.HasPrefix(v.Try[1], "replicas of its own") {
+		t.Fatalf("%s: %+v", ids(findings), v)
+	}
+	_, findings = confirm(surge())
+	if v := found(findings, "T1"); !strings.HasPrefix(v.Try[0], "add a replica") {
+		t.Errorf("%q", v.Try)
+	}
+}
+
+// Who gets less than promised, if only by chance, is not said to be unhurt.
+func TestNobodyIsSurelyHurt(t *testing.T) {
+	f := steady()
+	l := chatLoad
+	l.rate, l.good = 12, 0.94
+	now(f, "chat", l)
+	if v, _ := confirm(f); !strings.HasPrefix(v.Sentence, "nobody is surely hurt: arrivals ×1.4") {
+		t.Errorf("%q", v.Sentence)
+	}
+}
+
+// A new client's long prompts that nobody asked before are its prompts, not a cache.
+func TestPromptsBeforeTheirMisses(t *testing.T) {
+	f := with(docs)()
+	_, findings := confirm(f)
+	if v := found(findings, "T3"); v == nil || v.Factor.Factor != model.FactorPrompt {
+		t.Errorf("%s: %+v", ids(findings), v)
+	}
+}
+
+// A few long requests more, by chance, are no new client.
+func TestAFewMoreAreNoNewMix(t *testing.T) {
+	f := with(docs)()
+	w := f.flow("docs")
+	w.New, w.Before = false, load{rate: 0.03, prompt: 20000, output: 200, ttft: 7, tpot: 0.06, good: 1}.blocks(BaselineBlocks)
+	w.Now = load{rate: 0.06, prompt: 20000, output: 200, ttft: 7, tpot: 0.06, good: 1}.blocks(NowBlocks)
+	serve(f)
+	if _, findings := confirm(f); found(findings, "T3") != nil {
+		t.Error(ids(findings))
+	}
+}
+
+// A full resource is put down to a setting only after a minute's means would show the
+// load that filled it.
+func TestASettingThatNobodyTouchedTakesLonger(t *testing.T) {
+	full := with(func(f *Facts) { now(f, "chat", slowChat(chatLoad)); jam(f) })
+	var c Case
+	for i := range 4 {
+		if _, findings := c.Evaluate(full()); (found(findings, "C1") != nil) != (i > confirmed-1) {
+			t.Errorf("evaluation %d: %s", i, ids(findings))
+		}
+	}
+}
+
+// Poor drafts lengthen steps too, as more run at once: that does not end the finding.
+func TestPoorDraftsStand(t *testing.T) {
+	var c Case
+	for i, gap := range []float64{0.045, 0.045, 0.0525, 0.0525, 0.06, 0.06} {
+		f := steady()
+		drafts(f, 2.36, 1.31, gap)
+		if _, findings := c.Evaluate(f); i > 0 && (found(findings, "D6") != nil) != (i < 5) {
+			t.Errorf("gap %v: %s", gap, ids(findings))
+		}
+	}
+}
