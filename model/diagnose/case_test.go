@@ -383,6 +383,9 @@ func punch(rng *rand.Rand, f *Facts, part float64) {
 			w.Now = w.Now[:rng.IntN(len(w.Now)+1)]
 		}
 	}
+	if hole() {
+		f.Engines, f.Behind = nil, []string{"", "others"}[rng.IntN(2)]
+	}
 	for i := range f.Engines {
 		e := &f.Engines[i]
 		sums(e.Now)

@@ -117,6 +117,7 @@ type Facts struct {
 	Engines []Engine // that answer; none where only single requests are reported
 	Silent  int      // engines that do not answer
 	Awaited int      // of them, that never answered yet: they start, or were never there
+	Behind  string   // without engines: the pool whose engines serve its models, "" none that is known
 	Settled bool     // blocks reach back over NowBlocks at least
 
 	// Of the baseline: quiet blocks only. Its newest block may be old: it stands

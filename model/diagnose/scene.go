@@ -112,7 +112,7 @@ func (s *scene) matters() bool { return len(s.hurts) > 0 || s.bound.binds != mod
 
 // hosted reports whether nothing but clients speak: then nothing may be said of
 // engines and GPUs.
-func (s *scene) hosted() bool { return len(s.f.Engines) == 0 && s.f.Silent == 0 }
+func (s *scene) hosted() bool { return len(s.f.Engines) == 0 && s.f.Silent == 0 && s.f.Behind == "" }
 
 // littleBlocks is over how many blocks Little's wait is taken.
 const littleBlocks = 3

@@ -197,7 +197,7 @@ func (s *scene) view(findings []model.FindingView, holds func(string) bool) mode
 	case s.unexplained(holds) && s.compares():
 		v.State = model.CannotTell
 		v.Why = also(v.Why, "nothing that is measured moved")
-		v.Sentence = "cannot tell why: " + s.hurts[0].text + ", and nothing that is measured moved"
+		v.Sentence = "cannot tell why: " + s.hurts[0].text + ", and nothing that is measured moved" + s.elsewhere()
 	case !s.compares():
 		v.State, v.Sentence = model.CannotTell, "cannot tell: "+string(v.Why)
 	case s.few() != "":
@@ -210,6 +210,14 @@ func (s *scene) view(findings []model.FindingView, holds func(string) bool) mode
 		}
 	}
 	return v
+}
+
+// elsewhere is where to look for what serves the pool, "" where that is in it.
+func (s *scene) elsewhere() string {
+	if s.f.Behind == "" {
+		return ""
+	}
+	return " here: look at the engines of " + s.f.Behind
 }
 
 // unexplained reports whether what is felt most stands, and is more than a latency
@@ -304,6 +312,9 @@ func (s *scene) limits() model.Text {
 	var why model.Text
 	if !s.compares() {
 		why = model.Text(fmt.Sprintf("no baseline yet: %d of %d quiet blocks of %s", s.quiet(), LeastBaseline, unit.Period(Block.Seconds())))
+	}
+	if s.f.Behind != "" {
+		why = also(why, "its requests are served by the engines of "+s.f.Behind)
 	}
 	if s.f.Silent > 0 {
 		why = also(why, fmt.Sprintf("%d of %s not answering", s.f.Silent, plural(s.f.Silent+len(s.f.Engines), "engine is", "engines are")))

@@ -16,6 +16,7 @@ type pool struct {
 	name    string
 	targets []*target   // in the order in which they are watched
 	flows   []*workflow // by name
+	behind  string      // without engines: the pool whose engines serve its models
 }
 
 // namedFlows is how many workflows a pool is named after; more are too long to read.

@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -62,6 +63,75 @@ func (f *Fleet) gatewayTTFT(w *workflow) *model.Dist {
 		}
 	}
 	return sum.distOf(model.TTFT)
+}
+
+// findBehind says of each pool without engines which one's engines serve its models:
+// a gateway names workflows by who asks. Where it names no model, and only one pool has
+// engines, they are taken to be its own: it would be wrong to blame a provider.
+func (f *Fleet) findBehind(pools []pool) {
+	serves := map[string]string{} // which pool, by model
+	only := ""
+	for i := range pools {
+		p := &pools[i]
+		if !p.hasEngines() {
+			continue
+		}
+		only = p.name
+		for _, name := range p.models((*target).computes) {
+			if serves[name] == "" {
+				serves[name] = p.name
+			}
+		}
+	}
+	for i := range pools {
+		p := &pools[i]
+		if p.hasEngines() {
+			continue
+		}
+		asked := p.models(everyone)
+		if len(asked) == 0 && f.lonely {
+			p.behind = only
+		}
+		for _, name := range asked {
+			p.behind = cmp.Or(p.behind, serves[name])
+		}
+	}
+}
+
+// models are the models that a pool's targets and requests name, in order.
+func (p *pool) models(of which) []string {
+	named := map[string]bool{}
+	for _, t := range p.targets {
+		if !of(t) {
+			continue
+		}
+		for _, sl := range t.cols.slots {
+			named[sl.key.labels.Get(model.LabelModel)] = true
+		}
+		if t.about != nil && t.computes() {
+			for _, name := range t.about.Models {
+				named[name] = true
+			}
+		}
+	}
+	for _, w := range p.flows {
+		for name := range w.models {
+			named[name] = true
+		}
+	}
+	delete(named, "")
+	return slices.Sorted(maps.Keys(named))
+}
+
+// names notes a model that a request of the workflow asked for.
+func (w *workflow) names(model string) {
+	if model == "" || len(w.models) >= maxModels || w.models[model] {
+		return
+	}
+	if w.models == nil {
+		w.models = map[string]bool{}
+	}
+	w.models[model] = true
 }
 
 // modelsServed are the models that the series of a workflow's engines name.

@@ -64,6 +64,9 @@ func (f *Fleet) inquire(fr *model.Frame) {
 		}
 	}
 	f.lonely = engines == 1
+	if engines > 0 && engines < len(pools) {
+		f.findBehind(pools)
+	}
 	gpus := f.compared()
 	f.inquiries = f.inquiries[:0]
 	asked := map[*inquiry]bool{}

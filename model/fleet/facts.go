@@ -16,7 +16,7 @@ func (q *inquiry) facts(f *Fleet, fr *model.Frame, p *pool, gpus map[*target][]*
 	first, last := q.present()
 	out := &diagnose.Facts{
 		Pool: p.name, At: f.endOf(last),
-		Settled: last-q.first >= diagnose.NowBlocks-1,
+		Settled: last-q.first >= diagnose.NowBlocks-1, Behind: p.behind,
 	}
 	if n := len(q.baseline); n > 0 {
 		out.BaselineTo = f.endOf(q.baseline[n-1])

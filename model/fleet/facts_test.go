@@ -3,6 +3,8 @@ package fleet
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -130,6 +132,45 @@ func TestFewWorkflowsKeepCalls(t *testing.T) {
 	b.tick()
 	if b.f.calling != 0 {
 		t.Errorf("%d places are taken by workflows that are gone", b.f.calling)
+	}
+}
+
+// A gateway names its workflow by who asks and its model as the engine does: what takes
+// longer is the engine's, and no provider is blamed. Of another model's it may be.
+func TestNoProviderInFrontOfEngines(t *testing.T) {
+	for asked, want := range map[string]bool{"chat": false, "": false, "gpt": true} {
+		f, err := New(Config{
+			Targets: []model.Target{{ID: "e", Name: "e", Kind: model.EngineTarget}, {ID: "a", Name: "a", Kind: model.GatewayTarget}},
+			Every:   2 * time.Second, Policy: model.Policy{KeepOthers: true, Workflows: []model.WorkflowSpec{
+				{Name: "checkout", Share: 0.95, PeriodS: 86400, Objectives: []model.Objective{{Metric: model.MetricTTFT, MaxS: 0.5}}},
+			}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, s := &bench{t: t, f: f, at: model.Instant{Wall: noon}, every: 2 * time.Second}, newTraffic(4)
+		run := func(d time.Duration, ttft float64) (fr *model.Frame) {
+			for until := b.at.Mono + d; b.at.Mono < until; {
+				b.poll("e", s.page()...)
+				s.work(2)
+				fr = b.reporting(2*time.Second, 8, func(i int, r *model.Request) {
+					*r = b.sent(r.ID, ttft, ttft+1, 1000+100*float64(i), 400)
+					r.Workflow, r.Model = "checkout", asked
+				})
+			}
+			return fr
+		}
+		run(10*time.Minute, 0.2)
+		fr := run(2*time.Minute, 2)
+		blamed := slices.ContainsFunc(fr.Findings, func(x model.FindingView) bool { return x.Binds == model.BindsProvider })
+		if blamed != want {
+			t.Errorf("model %q: %+v", asked, fr.Findings)
+		}
+		for _, d := range fr.Diagnoses {
+			if d.Pool == "checkout" && !want && !strings.Contains(d.Sentence, "look at the engines of chat") {
+				t.Errorf("model %q: %s", asked, d.Sentence)
+			}
+		}
 	}
 }
 

@@ -61,6 +61,7 @@ func (f *Fleet) onRequests(at model.Instant, t *target, b *model.Batch) {
 		w := f.flowOf(originOf(&b.Requests[i], t))
 		t.carries(w)
 		w.events.last, w.events.any = at.Mono, true
+		w.names(b.Requests[i].Model)
 		t.tellsFlight = t.tellsFlight || b.Requests[i].Phase != model.PhaseDone
 	}
 }

@@ -22,9 +22,10 @@ type workflow struct {
 	targets []*target
 	fresh   int
 
-	carried     int  // targets that report requests of it
-	reporting   int  // fresh ones of them
-	tellsFlight bool // one of them reports requests before they end
+	models      map[string]bool // that its requests asked for
+	carried     int             // targets that report requests of it
+	reporting   int             // fresh ones of them
+	tellsFlight bool            // one of them reports requests before they end
 	reported    []model.ReportedView
 	job         model.Instant // when the deadline's job began; zero without one
 	now         model.Instant
