@@ -309,6 +309,9 @@ func (c *fileConfig) checkForecast(at *placer, n *yaml.Node) error {
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(c.Forecast)) {
 		rate, place := c.Forecast[name], child(n, name)
+		if name == "" {
+			errs = append(errs, at.at(place, "a forecast of no workflow: write the workflow's name before the rate"))
+		}
 		if !(rate > 0 && rate <= maxRate) {
 			errs = append(errs, at.at(place, "forecast %v: a rate above 0 and up to %v requests a second", rate, float64(maxRate)))
 		}

@@ -88,6 +88,7 @@ func TestConfigHardwareErrors(t *testing.T) {
 		{"a currency", "prices: {currency: dollars}\n", `f.yaml:1:20: "dollars" is no currency`},
 		{"a control character", "prices: {currency: \"\\e[1m\"}\n", `f.yaml:1:20: "\x1b[1m" is no currency`},
 		{"no rate", "forecast: {chat: 0}\n", "f.yaml:1:18: forecast 0: a rate above 0"},
+		{"of nobody", "forecast: {\"\": 3}\n", "f.yaml:1:16: a forecast of no workflow"},
 		{"a word for a rate", "forecast: {chat: many}\n", "f.yaml:1:18: this cannot be a text: write a number"},
 		{"a workflow misspelt", flows + "forecast: {chatt: 3}\n", `f.yaml:3:19: no workflow is called "chatt": did you mean chat?`},
 	}

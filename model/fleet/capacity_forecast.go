@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"slotop/model"
 	"slotop/model/capacity"
@@ -112,14 +113,18 @@ func (r *poolRoom) asks(w *workflow) (rate float64, m capacity.Mix) {
 
 // unseen names the workflows of which a rate is forecast and nothing was seen.
 func (f *Fleet) unseen() string {
-	names := ""
+	var names []string
 	for _, name := range slices.Sorted(maps.Keys(f.policy.Forecast)) {
 		if f.flows[name] == nil {
-			names += ", " + name
+			names = append(names, name)
 		}
 	}
-	if names == "" {
+	if len(names) == 0 {
 		return ""
 	}
-	return "the forecast of " + names[2:] + ", of which no request was seen"
+	text := strings.Join(names[:min(len(names), namedFlows)], ", ")
+	if more := len(names) - namedFlows; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return "the forecast of " + text + ", of which no request was seen"
 }

@@ -158,14 +158,14 @@ func TestCapacityOfACap(t *testing.T) {
 // TestCapacityForecast: three times the chat, the others as they are; what nobody asked
 // yet is named.
 func TestCapacityForecast(t *testing.T) {
-	p := model.Policy{Forecast: map[string]float64{"chat": 48, "nightly": 3}}
+	p := model.Policy{Forecast: map[string]float64{"chat": 48, "nightly": 3, "a": 1, "b": 2, "c": 3}}
 	v := roomOf(t, "demo:S0?seed=7", p, time.Minute, 300*time.Second, nil)
 	about10(t, "forecast", v.Replicas.Forecast, 48+2*1.4, 0.1)
 	// A chat request costs less than the mean one: less than three times the machines.
 	if n := v.Replicas.Then.Value; n < 4 || n > 5 {
 		t.Errorf("%v replicas then", n)
 	}
-	if !strings.Contains(string(v.Replicas.Why), "the forecast of nightly, of which no request was seen") {
+	if !strings.Contains(string(v.Replicas.Why), "the forecast of a, b, c and 1 more, of which no request was seen") {
 		t.Error(v.Replicas.Why)
 	}
 }

@@ -91,6 +91,9 @@ func (p *page) replicas(r *model.ReplicaPlan) []string {
 	if v, ok := r.Forecast.Get(); ok {
 		out = append(out, "needed for "+unit.Rate(v)+" req/s "+count(r.Then))
 	}
+	if r.Why != "" {
+		out = append(out, p.safe(string(r.Why)))
+	}
 	return out
 }
 
