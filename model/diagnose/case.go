@@ -136,7 +136,8 @@ func (c *Case) count(s *scene, told []telling) {
 
 // stand is the findings that are true for the second time at least, those that were
 // and cannot be looked at now, and those that are untrue for the first time: what
-// takes their place is not confirmed before the second.
+// takes their place is not confirmed before the second. Where nothing is felt any more
+// nothing does.
 func (c *Case) stand(s *scene, told []telling, blind map[string]bool) map[string]stood {
 	next := map[string]stood{}
 	for i := range told {
@@ -158,7 +159,8 @@ func (c *Case) stand(s *scene, told []telling, blind map[string]bool) map[string
 		} else {
 			old.untrue++
 		}
-		if _, again := next[key]; again || old.blind > patience || old.untrue >= confirmed {
+		gone := old.untrue >= confirmed || old.untrue > 0 && !s.matters()
+		if _, again := next[key]; again || old.blind > patience || gone {
 			continue
 		}
 		next[key] = old

@@ -87,9 +87,11 @@ func TestOnceIsNotEnough(t *testing.T) {
 	if _, again := c.Evaluate(g); again[0].Since != f.At {
 		t.Errorf("since %v, want %v", again[0].Since, f.At)
 	}
-	if _, still := c.Evaluate(steady()); len(still) == 0 {
-		t.Error("gone at the first look that does not see it")
+	late := with(func(f *Facts) { now(f, "chat", slowChat(chatLoad)) })
+	if _, still := c.Evaluate(late()); found(still, "T1") == nil {
+		t.Error("gone at the first look that does not see it, while it is felt")
 	}
+	c.Evaluate(surge())
 	if _, gone := c.Evaluate(steady()); len(gone) != 0 || c.Disturbed() {
 		t.Errorf("after it: %s, disturbed %v", ids(gone), c.Disturbed())
 	}
