@@ -27,7 +27,7 @@ type span struct {
 	poured []float64 // of a pool: what its members gained
 }
 
-func (s span) width() int { return len(s.bounds) + 2 }
+func (sp span) width() int { return len(sp.bounds) + 2 }
 
 // slot is one sample of a target: where its counters stand in the row, and the
 // last level it showed.
