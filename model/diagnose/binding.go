@@ -68,11 +68,10 @@ func (s *scene) engineBinds(e *Engine) bound {
 	split := shares(e)
 	waiting := b.waiting > ease*leastWaiting
 	roomy := !(value(e.KV.Most) >= freeKV)
-	capped := e.capped()
 	switch {
-	case e.full(ease) && (!capped || rate(e.Now, Preemptions) > ease*someKV):
+	case e.full(ease) && (!e.atCap() || rate(e.Now, Preemptions) > ease*someKV):
 		b.binds = model.BindsKV
-	case waiting && roomy && capped:
+	case waiting && roomy && (e.atCap() || e.flat()):
 		b.binds = model.BindsCap
 	case waiting && roomy && e.Step.Now.Prefill >= ease*fullBudget*e.budget():
 		b.binds = model.BindsBudget
@@ -101,14 +100,16 @@ func (e *Engine) full(ease float64) bool {
 	return rate(e.Now, Preemptions) > ease*someKV || value(e.KV.Mean) > ease*fullKVMean && value(e.Waiting.Mean) > 0
 }
 
-// capped reports whether as many run as may: at the cap that somebody told, or never
-// fewer than the most that were seen. Traffic that comes and goes is no plateau.
-func (e *Engine) capped() bool {
-	running := value(e.Running.Mean)
-	if limit, told := e.Cap.Get(); told && running >= (1-atCap)*limit {
-		return true
-	}
-	return len(e.Now) >= LeastBaseline/2 && running >= (1-atCap)*value(e.Running.Most)
+// atCap reports whether as many run as may, by what somebody told.
+func (e *Engine) atCap() bool {
+	limit, told := e.Cap.Get()
+	return told && value(e.Running.Mean) >= (1-atCap)*limit
+}
+
+// flat reports whether never fewer run than the most that were seen. Traffic comes and
+// goes; a cap, or a full KV cache, holds a plateau.
+func (e *Engine) flat() bool {
+	return len(e.Now) >= LeastBaseline/2 && value(e.Running.Mean) >= (1-atCap)*value(e.Running.Most)
 }
 
 // budget is the tokens that a step may hold, NaN unknown.

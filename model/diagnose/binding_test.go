@@ -25,6 +25,7 @@ func TestBinds(t *testing.T) {
 		{"nothing", func(*Facts) {}, model.BindsNothing, ""},
 		{"preempting", jam, model.BindsKV, "KV cache full, 1.0 preemptions/s"},
 		{"full and waiting", queued(func(e *Engine) { e.KV = level(0.95, 0.99) }), model.BindsKV, "KV cache full, 30 waiting"},
+		{"full on a plateau", queued(func(e *Engine) { e.KV, e.Running = level(0.95, 0.99), level(60, 60) }), model.BindsKV, "KV cache full, 30 waiting"},
 		{"full and nobody waits", func(f *Facts) { f.Engines[0].KV = level(0.95, 0.99) }, model.BindsNothing, ""},
 		{"full for a moment", queued(func(e *Engine) { e.KV = level(0.6, 0.99) }), model.BindsQueue, "queue: 30 waiting"},
 		{"plateau", queued(func(e *Engine) { e.Running = level(24, 24) }), model.BindsCap, "sequence cap: 24 running, 30 waiting"},
