@@ -70,6 +70,9 @@ func openDemo(_ context.Context, spec Spec) ([]Opened, error) {
 		if d.events.given && !d.events.on {
 			return nil, usage(spec.Address, "a hosted provider shows nothing but what a gateway reports", "leave events=0 out")
 		}
+		if d.gpus.given && d.gpus.on {
+			return nil, usage(spec.Address, "nobody sees a hosted provider's GPUs", "leave gpus=1 out")
+		}
 		d.events.on = true
 	}
 	return d.open(spec, watched{service: &service{sim: s}, from: d.from}), nil
@@ -80,7 +83,7 @@ func openDemo(_ context.Context, spec Spec) ([]Opened, error) {
 func (d *demo) open(spec Spec, w watched) []Opened {
 	var opened []Opened
 	s := w.service.sim
-	boards := d.gpus && !s.Hosted()
+	boards := d.gpus.on && !s.Hosted()
 	for _, replica := range s.Replicas() {
 		o := Opened{
 			Target: simulatedTarget(spec, replica.Name(), engineKind.Name),
@@ -115,7 +118,7 @@ type demo struct {
 	options sim.Options
 	from    time.Duration
 	events  choice // with the gateway's reports of single requests
-	gpus    bool   // with the boards that the replicas run on
+	gpus    choice // with the boards that the replicas run on
 }
 
 // choice is a yes or no that may have been left open.
@@ -134,7 +137,7 @@ func parseDemo(arg string) (demo, error) {
 	if err != nil {
 		return demo{}, usage(arg, "its settings cannot be read", demoForm)
 	}
-	d := demo{gpus: true, options: sim.Options{Scenario: name}}
+	d := demo{gpus: choice{on: true}, options: sim.Options{Scenario: name}}
 	for _, key := range slices.Sorted(maps.Keys(settings)) {
 		value := settings[key][len(settings[key])-1]
 		known, err := d.set(key, value)
@@ -162,7 +165,8 @@ func (d *demo) set(key, value string) (known bool, err error) {
 		d.events.given = true
 		d.events.on, err = strconv.ParseBool(value)
 	case "gpus":
-		d.gpus, err = strconv.ParseBool(value)
+		d.gpus.given = true
+		d.gpus.on, err = strconv.ParseBool(value)
 	case "with":
 		d.options.With = strings.Split(value, ",")
 	default:

@@ -157,6 +157,8 @@ func TestResolveRefusesTypos(t *testing.T) {
 		{"demo:S0?seed=x", "seed cannot be"},
 		{"demo:S0?from=-1s", "from cannot be"},
 		{"demo:S0?from=soon", "from cannot be"},
+		{"demo:S8?events=0", "nothing but what a gateway reports"},
+		{"demo:S8?gpus=1", "nobody sees a hosted provider's GPUs"},
 		{"ho\x1b[2Jst", `"ho\x1b[2Jst"`},
 	}
 	for _, tc := range tests {
