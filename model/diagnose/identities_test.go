@@ -127,7 +127,7 @@ func TestGain(t *testing.T) {
 }
 
 func TestCost(t *testing.T) {
-	s := Cost(27.6e-6, 0.0654e-6, 828, 1922, 221)
+	s := Cost(27.6e-6, 0.0654e-6, 0, 828, 1922, 221)
 	near(t, "cost", s, 50.6e-3, 0.05e-3)
 	near(t, "load", 9.3*s, 0.471, 0.001)
 }

@@ -9,15 +9,26 @@ import (
 )
 
 // Cost is the seconds of machine that one request takes: its uncached prompt
-// tokens, and for each token of its answer the cache that is read for it.
-func Cost(perPrefill, perKVToken, uncached, context, output float64) float64 {
-	return perPrefill*uncached + perKVToken*context*output
+// tokens, and for each token of its answer the cache that is read for it and what a
+// sequence takes of a step.
+func Cost(perPrefill, perKVToken, perSequence, uncached, context, output float64) float64 {
+	return perPrefill*uncached + (perKVToken*context+perSequence)*output
 }
 
-// costOf is what a request of one workflow costs on the pool's engines, s; NaN
-// where steps or lengths are not known.
+// uncached is how many tokens of a prompt are computed: of those whose first token came,
+// or else of those that ended.
+func (f *Flow) uncached() float64 {
+	prompts, _ := counted(f.Now, PromptTokens)
+	if n := mean(f.Now, TTFT).N; n > 0 && prompts > 0 {
+		return prompts * missShare(f.Now) / n
+	}
+	return mean(f.Now, PromptLength).Value() * missShare(f.Now)
+}
+
+// costOf is what a request of one workflow costs on the pool's engines as slow as they
+// are now, s; NaN where steps or lengths are not known.
 func (s *scene) costOf(f *Flow) float64 {
-	uncached := mean(f.Now, PromptLength).Value() * missShare(f.Now)
+	uncached := f.uncached()
 	output := mean(f.Now, OutputLength).Value()
 	total, n := 0.0, 0.0
 	for i := range s.f.Engines {
@@ -30,7 +41,11 @@ func (s *scene) costOf(f *Flow) float64 {
 		if b.PerAttention > 0 {
 			prefill += b.PerAttention * e.Step.Now.Prompt
 		}
-		total += Cost(prefill, b.PerKVToken, uncached, e.Step.Now.KVTokens/e.Step.Now.Sequences, output)
+		cost := Cost(prefill, b.PerKVToken, b.PerSequence, uncached, e.Step.Now.KVTokens/e.Step.Now.Sequences, output)
+		if s.slow(e) {
+			cost *= value(e.Step.Residual)
+		}
+		total += cost
 		n++
 	}
 	return total / n

@@ -20,6 +20,7 @@ func (r *poolRoom) load() {
 		return
 	}
 	r.machine.Mix = r.mix()
+	r.machine.Mix = r.arriving()
 	r.machine.KV, r.machine.Cap = r.total(r.kv)/r.replicas, r.total(r.cap)/r.replicas
 	switch {
 	case math.IsNaN(r.rate):
@@ -145,6 +146,24 @@ func (r *poolRoom) mix() capacity.Mix {
 	m.Context = r.context()
 	if math.IsNaN(m.Context) && !r.machine.Fit.ByShare {
 		m.Context = m.Prompt + m.Output/2
+	}
+	return m
+}
+
+// arriving is the mean request of those that arrive, where each workflow tells how many
+// do: in overload those whose users give up are fewer among the served.
+func (r *poolRoom) arriving() capacity.Mix {
+	m := r.machine.Mix
+	var all blend
+	for _, w := range r.pool.flows {
+		rate, one := r.asks(w)
+		if math.IsNaN(rate) {
+			return m
+		}
+		all.add(rate, one)
+	}
+	if all.rate > 0 {
+		m.Prompt, m.Uncached, m.Output = all.prompt/all.rate, all.uncached/all.rate, all.output/all.rate
 	}
 	return m
 }

@@ -124,6 +124,59 @@ func TestCapacityInOverload(t *testing.T) {
 	}
 }
 
+// TestCapacityIsOfWhatArrives: where half of a workflow's users give up, it is the mix of
+// those who come that a machine has to carry. On the screen of findings it is the same number.
+func TestCapacityIsOfWhatArrives(t *testing.T) {
+	opened, err := sources.Resolve(context.Background(), []string{"demo:S1?seed=1"}, sources.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	targets := make([]model.Target, len(opened))
+	for i := range opened {
+		targets[i] = opened[i].Target
+	}
+	f, err := New(Config{Targets: targets, Every: time.Second, Policy: model.Policy{Workflows: sim.Promises()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var last *model.Frame
+	err = sources.Play(context.Background(), opened, sources.PlayOptions{Every: time.Second, For: 720 * time.Second}, func(in model.Input) {
+		if fr := f.Step(in); fr != nil {
+			last = fr
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := last.Capacity[0]
+	// Of its pages by hand: 62.7 requests/s of chat at 39.1 ms, 1.6 at 61.3 and 1.1 at 208.
+	about10(t, "load", v.Load, 1.392, 0.03)
+	if want := fmt.Sprintf("load factor %.2f → ", v.Load.Value); len(last.Findings) == 0 || !strings.Contains(strings.Join(last.Findings[0].Try, "; "), want) {
+		t.Errorf("want %q in %+v", want, last.Findings)
+	}
+}
+
+// TestUtilizationIsOfTheDiagnosis: the step that is split is that of the minute that was
+// judged in the same frame.
+func TestUtilizationIsOfTheDiagnosis(t *testing.T) {
+	looked := 0
+	foldDemo(t, "demo:S5?seed=1", time.Second, 300*time.Second, func(f *Fleet, fr *model.Frame) {
+		for i := range fr.Utilization {
+			u := &fr.Utilization[i]
+			e := f.targets[slices.IndexFunc(f.targets, func(t *target) bool { return t.spec.Name == u.Target })]
+			if u.Step == nil || !u.Step.Seconds.OK() {
+				continue
+			}
+			if looked++; u.Step.Seconds.Value != e.stepNow().Step {
+				t.Fatalf("%v: %s: a step of %v, judged one of %v", fr.At.Mono, u.Target, u.Step.Seconds.Value, e.stepNow().Step)
+			}
+		}
+	})
+	if looked < 400 {
+		t.Errorf("%d splits", looked)
+	}
+}
+
 // TestCapacityOfASlowMachine: a machine that is half as fast carries half as much, and
 // the reader is told.
 func TestCapacityOfASlowMachine(t *testing.T) {

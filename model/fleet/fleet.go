@@ -296,9 +296,9 @@ func (f *Fleet) frame(at model.Instant) *model.Frame {
 	fr.Goodput = f.total(fr.Workflows)
 	fr.Stages = f.stages.see(f)
 	f.seeDevices(fr)
-	f.seeUtilization(fr)
 	f.judge(fr)
 	f.diagnose(fr)
+	f.seeUtilization(fr)
 	f.seeCapacity(fr)
 	return fr
 }

@@ -495,6 +495,7 @@ func TestStepSplit(t *testing.T) {
 	w := newWorkshop(t, model.Policy{})
 	w.gpus = withCounters(0.12, 0.72)
 	w.use(3)
+	w.tick() // what the block was is looked at
 	e := w.f.byID["http://127.0.0.1:8000"]
 	e.steps.fit = &steptime.Fit{Fixed: 6.8e-3, PerKVToken: 65e-9, PerPrefill: 27.6e-6, Samples: 40}
 	e.steps.nowMean = steptime.Sample{At: w.at, Seconds: 60, Steps: 3000, Step: 14e-3, Sequences: 32, KVTokens: 64000, Prefill: 100}
