@@ -19,8 +19,11 @@ func (s *scene) attribute(all []factor) {
 		case f.Factor == model.FactorResidual:
 			s.blameEngine(f)
 		case f.Moved:
+			if f.Mix = f.Factor != model.FactorArrivals && s.flat(f); f.Mix {
+				s.blameMix(f)
+				continue
+			}
 			s.blame(f)
-			f.Mix = f.Factor != model.FactorArrivals && s.flat(f)
 		}
 	}
 }
@@ -64,6 +67,57 @@ func (s *scene) blame(f *factor) {
 	}
 	if part := largest / all; part >= mainPart {
 		f.Who, f.WhoShare = model.Text(who), model.Of(part)
+	}
+}
+
+// blameMix names the workflow whose part of the traffic moved a mean most, if that is at
+// least half of what moved it so: by how much its part grew, times how far its own value
+// is from the mean of before.
+func (s *scene) blameMix(f *factor) {
+	var before, now []float64
+	for i := range s.f.Flows {
+		w := &s.f.Flows[i]
+		before, now = append(before, w.mass(f.Factor, w.Before)), append(now, w.mass(f.Factor, w.Now))
+	}
+	direction := math.Copysign(1, f.own)
+	largest, all, masses0, masses1 := 0.0, 0.0, sum(before), sum(now)
+	for i := range s.f.Flows {
+		w := &s.f.Flows[i]
+		d := direction * (now[i]/masses1 - before[i]/masses0) * (w.level(f.Factor) - f.Before.Value)
+		if !(d > 0) {
+			continue
+		}
+		if all += d; d > largest {
+			largest, f.Who, f.less = d, model.Text(w.Name), rate(w.Now, Arrived) < rate(w.Before, Arrived)
+		}
+	}
+	if f.WhoShare = model.Of(largest / all); !(largest >= mainPart*all) {
+		f.Who, f.WhoShare = "", model.Reading{}
+	}
+}
+
+// mass is what a workflow weighs in the pool's mean: its requests a second, or its prompt
+// tokens where a share of them is meant. None where it is not there.
+func (f *Flow) mass(of model.Factor, blocks []Sums) float64 {
+	n := rate(blocks, Arrived)
+	if of == model.FactorMiss {
+		n *= mean(blocks, PromptLength).Value()
+	}
+	if math.IsNaN(n) {
+		return 0
+	}
+	return n
+}
+
+// level is the workflow's own value of a factor now.
+func (f *Flow) level(of model.Factor) float64 {
+	switch of {
+	case model.FactorPrompt:
+		return mean(f.Now, PromptLength).Value()
+	case model.FactorMiss:
+		return missShare(f.Now)
+	default:
+		return mean(f.Now, OutputLength).Value()
 	}
 }
 

@@ -34,6 +34,7 @@ type factor struct {
 	se   float64 // standard error of own
 	n    float64 // requests of the present that it rests on
 	side float64 // what counts as flat for one workflow, see flat
+	less bool    // of a mix: it is moved by a workflow that comes less
 }
 
 // up reports whether it grew the work.

@@ -75,6 +75,10 @@ func configured(p *probe) []saying {
 	}
 	said.cause = "no load factor moved: a setting, or load that grew slowly"
 	said.doubt = "no change of the engine was seen"
+	if !e.Step.Residual.OK() {
+		said.cause, said.factor = "no load factor moved: a setting, or a slower machine", nil
+		said.doubt = "how long its steps should take is not known: a slow GPU or host looks the same"
+	}
 	return []saying{said}
 }
 

@@ -112,3 +112,60 @@ func TestPoorDraftsStand(t *testing.T) {
 		}
 	}
 }
+
+// A mean that fell because others come is told by who they are, and one that fell because
+// somebody stays away by who that is.
+func TestWhoMovesAMix(t *testing.T) {
+	f := steady()
+	l := batchLoad
+	l.rate *= 40
+	now(f, "batch", l)
+	if v := factorNamed(t, f, model.FactorPrompt); !v.Moved || !v.Mix || v.Who != "batch" {
+		t.Errorf("%+v", v)
+	}
+	if v, _ := confirm(f); !strings.Contains(v.Sentence, "more batch traffic: prompts ×0.") {
+		t.Errorf("%q", v.Sentence)
+	}
+	f = with(docs)()
+	w := f.flow("docs")
+	w.New, w.Before, w.Now = false, w.Now, load{rate: 0.05, prompt: 20000, output: 200, ttft: 7, tpot: 0.06, good: 1}.blocks(NowBlocks)
+	for len(w.Before) < BaselineBlocks {
+		w.Before = append(w.Before, w.Before...)
+	}
+	w.Before = w.Before[:BaselineBlocks]
+	now(f, "chat", chatLoad)
+	if v, _ := confirm(f); !strings.Contains(v.Sentence, "less docs traffic: ") {
+		t.Errorf("%q", v.Sentence)
+	}
+}
+
+// Where nobody judges requests it is not said that nobody is hurt.
+func TestUnjudgedIsNotUnhurt(t *testing.T) {
+	f := steady()
+	l := chatLoad
+	l.rate = 12
+	now(f, "chat", l)
+	w := f.flow("chat")
+	for i := range w.Now {
+		w.Now[i].Counts[Judged], w.Now[i].Counts[Good] = 0, 0
+	}
+	if v, _ := confirm(f); !strings.HasPrefix(v.Sentence, "who is hurt is not known: arrivals ×1.4") {
+		t.Errorf("%q", v.Sentence)
+	}
+}
+
+// Without a step-time model a slow machine cannot be ruled out.
+func TestASettingOrASlowMachine(t *testing.T) {
+	f := with(func(f *Facts) {
+		now(f, "chat", slowChat(chatLoad))
+		jam(f)
+		f.Engines[0].Step.Residual = model.Reading{}
+	})
+	var c Case
+	c.Evaluate(f())
+	c.Evaluate(f())
+	_, findings := c.Evaluate(f())
+	if v := found(findings, "C1"); v == nil || !strings.HasSuffix(string(v.Cause), "or a slower machine") || v.Factor != nil || v.Confidence != model.LowConfidence {
+		t.Errorf("%s: %+v", ids(findings), v)
+	}
+}

@@ -34,7 +34,7 @@ func (f *factor) words() string {
 // nearlyAll is the part of a change from which it is all of one workflow.
 const nearlyAll = 0.9
 
-// by adds to a change whose it is. A mix is told by who comes more often: no
+// by adds to a change whose it is. A mix is told by who comes more or less often: no
 // workflow's own values changed.
 func (f *factor) by(change string) string {
 	switch {
@@ -42,6 +42,8 @@ func (f *factor) by(change string) string {
 		return change + ", by the mix of workflows"
 	case f.Who == "":
 		return change
+	case f.Mix && f.less:
+		return "less " + string(f.Who) + " traffic: " + change
 	case f.Mix:
 		return "more " + string(f.Who) + " traffic: " + change
 	case f.WhoShare.Value >= nearlyAll:
@@ -277,10 +279,19 @@ func (s *scene) movedInWords() string {
 		return ""
 	case s.matters():
 		return "no finding yet: " + what
+	case slices.ContainsFunc(s.f.Flows, func(w Flow) bool { return w.unjudged() }):
+		return "who is hurt is not known: " + what
 	case slices.ContainsFunc(s.f.Flows, func(w Flow) bool { return w.short() }):
 		return "nobody is surely hurt: " + what
 	}
 	return "nobody is hurt: " + what
+}
+
+// unjudged reports whether requests ended to which something was promised, and nobody
+// knows whether it was kept.
+func (f *Flow) unjudged() bool {
+	_, judged := share(f.Now, Good, Judged)
+	return f.Spec != nil && len(f.Spec.Objectives) > 0 && f.requests() > 0 && !(judged > 0)
 }
 
 // short reports whether fewer requests were good than promised, if only by chance.
