@@ -88,7 +88,7 @@ func (s *scene) blameMix(f *factor) {
 			continue
 		}
 		if all += d; d > largest {
-			largest, f.Who, f.less = d, model.Text(w.Name), rate(w.Now, Arrived) < rate(w.Before, Arrived)
+			largest, f.Who, f.less = d, model.Text(w.Name), now[i] < before[i]
 		}
 	}
 	if f.WhoShare = model.Of(largest / all); !(largest >= mainPart*all) {
@@ -96,17 +96,22 @@ func (s *scene) blameMix(f *factor) {
 	}
 }
 
-// mass is what a workflow weighs in the pool's mean: its requests a second, or its prompt
-// tokens where a share of them is meant. None where it is not there.
+// mass is what a workflow weighs in the pool's mean, a second: its requests whose length is
+// known, or its prompt tokens where a share of them is meant. None where it is not there.
 func (f *Flow) mass(of model.Factor, blocks []Sums) float64 {
-	n := rate(blocks, Arrived)
-	if of == model.FactorMiss {
-		n *= mean(blocks, PromptLength).Value()
+	var n, seconds float64
+	switch of {
+	case model.FactorMiss:
+		n, seconds = counted(blocks, PromptTokens)
+	case model.FactorPrompt:
+		n, seconds = observed(blocks, PromptLength)
+	default:
+		n, seconds = observed(blocks, OutputLength)
 	}
-	if math.IsNaN(n) {
+	if seconds == 0 {
 		return 0
 	}
-	return n
+	return n / seconds
 }
 
 // level is the workflow's own value of a factor now.

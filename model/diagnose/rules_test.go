@@ -347,6 +347,7 @@ var ruleCases = map[string]ruleCase{
 		"the change is old":    func(f *Facts) { f.Engines[0].Changes[0].At = model.Instant{Mono: time.Second} },
 		"the load grew":        func(f *Facts) { *f = *but(surge, func(f *Facts) { changedAt(f, "restarted") })() },
 		"the load explains it": func(f *Facts) { f.Engines[0].Step.Residual = model.Of(1.05) },
+		"a backlog drains":     func(f *Facts) { f.Engines[0].queue(200, 20) },
 		"the GPU is slowed":    func(f *Facts) { f.Engines[0].GPUs = []GPU{gpu(0.89e9, 0.9, 260)} },
 		"another engine is as slow, unchanged": func(f *Facts) {
 			other := engine("vllm-1")

@@ -63,7 +63,7 @@ var tpotRules = []rule{
 	{
 		id: "D8", title: "slower since a change of software or configuration", layer: model.LayerCause,
 		when:    "TPOT grew at flat load after a restart or another version",
-		against: "nothing was changed; the load grew, or explains how long steps take; the GPU is slowed, or engines that were not changed are as slow; or its KV pool is too small (C1)",
+		against: "nothing was changed; the load grew, or explains how long steps take; the GPU is slowed, or engines that were not changed are as slow; its KV pool is too small (C1); or a backlog drains (B2)",
 		try:     []string{"bisect the configuration", "go back to the version before"},
 		says:    slowerSinceChange,
 	},
@@ -448,7 +448,7 @@ func (s *scene) changed(e *Engine) string {
 
 func slowerSinceChange(p *probe) []saying {
 	slow, yes := p.tokensSlower()
-	if p.hosted() || p.loadGrew() || len(p.slowEngines()) > 0 {
+	if p.hosted() || p.loadGrew() || p.drains() || len(p.slowEngines()) > 0 {
 		return nil
 	}
 	for i := range p.f.Engines {

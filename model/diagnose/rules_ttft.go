@@ -205,6 +205,9 @@ func (s *scene) client(f *factor) saying {
 		}
 		before, now := rate(w.Before, Arrived), rate(w.Now, Arrived)
 		switch {
+		case w.gone():
+			said.evidence = append(said.evidence, w.Name+" sends nothing any more: what it left is worked off")
+			return said
 		case w.New:
 			said.evidence = append(said.evidence, w.Name+" is new: "+unit.Rate(now)+" /s")
 		case !math.IsNaN(before):
@@ -213,6 +216,11 @@ func (s *scene) client(f *factor) saying {
 	}
 	said.try = listed(s.limitTo(said.flow))
 	return said
+}
+
+// gone reports whether a workflow that sent something in the present minute has stopped.
+func (f *Flow) gone() bool {
+	return rate(last(f.Now, littleBlocks), Arrived) == 0
 }
 
 // grownMisses is by how much misses must grow to be a collapse.

@@ -169,3 +169,17 @@ func TestASettingOrASlowMachine(t *testing.T) {
 		t.Errorf("%s: %+v", ids(findings), v)
 	}
 }
+
+// A client that left is not to be limited: what it left is worked off.
+func TestAClientThatLeft(t *testing.T) {
+	f := with(docs)()
+	w := f.flow("docs")
+	for i := range w.Now {
+		w.Now[i].Counts[Arrived] = 0
+	}
+	_, findings := confirm(f)
+	v := found(findings, "T3")
+	if text := said(v); !strings.Contains(text, "docs sends nothing any more") || strings.Contains(text, "is new") || strings.Contains(strings.Join(v.Try, "; "), "cap docs") {
+		t.Errorf("%s: %s", ids(findings), text)
+	}
+}
