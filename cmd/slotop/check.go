@@ -60,7 +60,7 @@ func (a *app) check(ctx context.Context, args []string) error {
 	if !slices.Contains(verdictForms, a.flags.output) {
 		return usageError(fmt.Errorf("-o %s: text, json, junit or markdown", a.flags.output))
 	}
-	ctx, stop := signal.NotifyContext(ctx, endings()...)
+	ctx, stop := untilTold(ctx)
 	defer stop()
 	f, policy, err := a.checkFrame(ctx, args)
 	if err != nil {

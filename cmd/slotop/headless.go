@@ -36,12 +36,38 @@ func endings() []os.Signal {
 	return all
 }
 
+// unread is how long a run that was told to end goes on printing: a reader that does
+// not read any more would hold it for ever.
+const unread = lastWordsTold + 300*time.Millisecond
+
+// untilTold is a context that ends with a signal, and then the program, wherever it is.
+func untilTold(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, stop := signal.NotifyContext(ctx, endings()...)
+	done := make(chan struct{})
+	go func() {
+		select {
+		case <-done:
+			return
+		case <-ctx.Done():
+		}
+		select {
+		case <-done:
+		case <-time.After(unread):
+			os.Exit(exitInterrupted)
+		}
+	}()
+	return ctx, func() {
+		close(done)
+		stop()
+	}
+}
+
 func (a *app) snapshot(ctx context.Context, args []string) error {
 	print, err := a.printer()
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(ctx, endings()...)
+	ctx, stop := untilTold(ctx)
 	defer stop()
 	var last *model.Frame
 	each := func(f *model.Frame) error {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -203,6 +204,35 @@ func TestSnapshotInterrupted(t *testing.T) {
 	_ = cmd.Wait()
 	if cmd.ProcessState.ExitCode() != exitInterrupted || !strings.Contains(out.String(), `"schema"`) {
 		t.Errorf("exit code %d, %q", cmd.ProcessState.ExitCode(), out.String())
+	}
+}
+
+// A reader that has stopped reading holds nobody back who is told to end.
+func TestSnapshotEndsUnread(t *testing.T) {
+	t.Parallel()
+	cmd := exec.Command(program(t), "snapshot", "-o", "json", "--frames", "--for", "24h", "demo:S0")
+	cmd.Env = sandbox(t)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	if _, err := io.ReadFull(out, make([]byte, 1<<16)); err != nil { // what follows fills the pipe
+		t.Fatal(err)
+	}
+	_ = cmd.Process.Signal(syscall.SIGTERM)
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	select {
+	case <-ended:
+	case <-time.After(soon(20 * time.Second)):
+		t.Fatal("it goes on printing to nobody")
+	}
+	if code := cmd.ProcessState.ExitCode(); code != exitInterrupted {
+		t.Errorf("exit code %d", code)
 	}
 }
 
