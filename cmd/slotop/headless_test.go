@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -210,7 +211,15 @@ func TestSnapshotInterrupted(t *testing.T) {
 // A reader that has stopped reading holds nobody back who is told to end.
 func TestSnapshotEndsUnread(t *testing.T) {
 	t.Parallel()
-	cmd := exec.Command(program(t), "snapshot", "-o", "json", "--frames", "--for", "24h", "demo:S0")
+	var page strings.Builder
+	for i := range 200 { // a frame of several pipes
+		fmt.Fprintf(&page, "vllm:num_requests_running{model_name=\"m-%d\"} 1\nvllm:generation_tokens_total{model_name=\"m-%d\"} 1\n", i, i)
+	}
+	file := filepath.Join(t.TempDir(), "page.prom")
+	if err := os.WriteFile(file, []byte(page.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(program(t), "snapshot", "-o", "json", file)
 	cmd.Env = sandbox(t)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -220,7 +229,7 @@ func TestSnapshotEndsUnread(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = cmd.Process.Kill() })
-	if _, err := io.ReadFull(out, make([]byte, 1<<16)); err != nil { // what follows fills the pipe
+	if _, err := io.ReadFull(out, make([]byte, 1<<10)); err != nil { // the rest does not fit
 		t.Fatal(err)
 	}
 	_ = cmd.Process.Signal(syscall.SIGTERM)
