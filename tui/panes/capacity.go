@@ -36,13 +36,39 @@ func capacityPage(f *model.Frame, w int, look Look) []string {
 		s.noCapacity(f)
 		return s.out
 	}
-	for i := range f.Capacity {
+	for i := range f.Capacity[:min(len(f.Capacity), poolsInFull)] {
 		if i > 0 {
 			s.out = append(s.out, "")
 		}
 		s.pool(f, &f.Capacity[i])
 	}
+	if rest := f.Capacity[min(len(f.Capacity), poolsInFull):]; len(rest) > 0 {
+		s.out = append(s.out, "", s.look.rule(s.w, []seg{{themes.Strong, "MORE POOLS "}, {themes.Text, unit.Integer(float64(len(rest)))}}, say(1, themes.Muted, "less full, or not known")))
+		for i := range rest {
+			s.out = append(s.out, poolLine(&rest[i], s.w, look))
+		}
+	}
 	return s.out
+}
+
+// poolsInFull is how many pools, the fullest first, are told of in full: nobody scrolls
+// through more, and each costs as much to draw as a pane. The others have a line each.
+const poolsInFull = 12
+
+// poolLine is a pool in one line.
+func poolLine(c *model.CapacityView, w int, look Look) string {
+	nameW := min(max(w-48, 12), 40)
+	l := look.line(w).pad(1).put(themes.Text, look.foreign(c.Pool, nameW)).pad(nameW + 3)
+	v, ok := c.Load.Get()
+	if !ok {
+		return l.put(themes.Muted, "load not known").String()
+	}
+	word, _, role := loadZone(v)
+	ps := []part{{segs: []seg{{themes.Muted, "load "}, {role, unit.Load(v) + " " + word}}}}
+	if c.More.Value > 0 {
+		ps = append(ps, say(1, themes.Muted, "room for "+unit.Rate(c.More.Value)+" req/s"))
+	}
+	return l.parts(3, ps...).String()
 }
 
 // noCapacity says what is missing, and how to get it.
@@ -55,7 +81,7 @@ func (s *sheet) noCapacity(f *model.Frame) {
 		}
 	}
 	if engines == 0 {
-		s.text(1, themes.Text, "no engine is read directly: capacity needs its step counter, which neither a Prometheus server nor a hosted provider tells")
+		s.text(1, themes.Text, "no engine is watched: capacity needs its step counter, which a hosted provider does not tell")
 		return
 	}
 	s.text(1, themes.Text, "no pool yet: capacity needs engines that answer and traffic of a minute")

@@ -146,7 +146,7 @@ func TestCapacitySays(t *testing.T) {
 		{"throttled", tuitest.ThrottledUse(), []string{"but          steps take ×1.97 of what was learned"}},
 		{"busy alone", tuitest.BusyUse(), []string{"not known: no step counter", "prices:", "nvml: or dcgm-exporter"}},
 		{"nothing", tuitest.Empty(), []string{"CAPACITY", "no pool yet"}},
-		{"GPUs alone", tuitest.OnlyGPUs(), []string{"no engine is read directly"}},
+		{"GPUs alone", tuitest.OnlyGPUs(), []string{"no engine is watched"}},
 	} {
 		got := drawnUse(Capacity{}, tc.frame, 120, 60, View{})
 		for _, w := range tc.want {

@@ -1,0 +1,46 @@
+package panes
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"slotop/model"
+	"slotop/tui/layout"
+)
+
+// Of very many pools the fullest are told of in full and each of the others in a line,
+// none wider than the screen.
+func TestManyPoolsHaveALineEach(t *testing.T) {
+	const pools = 201
+	f := &model.Frame{}
+	for i := range pools {
+		c := model.CapacityView{Pool: fmt.Sprintf("pool-%03d-%s", i, strings.Repeat("東京", 12)), Targets: []string{"a"}, Workflows: []string{"w"}}
+		if i%2 == 0 {
+			c.Load, c.More = model.Of(1.2-float64(i)/pools), model.Of(float64(i)/10)
+		}
+		f.Capacity = append(f.Capacity, c)
+	}
+	for _, w := range []int{40, 80, 120, 200} {
+		page := capacityPage(f, w, Look{})
+		for i := poolsInFull; i < pools; i++ {
+			name := fmt.Sprintf("pool-%03d", i)
+			if n := strings.Count(strings.Join(page, "\n"), name); n != 1 {
+				t.Fatalf("at %d columns %s stands %d times", w, name, n)
+			}
+		}
+		for _, l := range page {
+			if got := ansi.StringWidth(l); got > w {
+				t.Errorf("%d cells at %d columns: %q", got, w, l)
+			}
+		}
+		if w == 80 {
+			t.Log("\n" + strings.Join(page[len(page)-4:], "\n"))
+		}
+	}
+	if n := (Capacity{}).Scroll(f, layout.Size{W: 80, H: 22}, Look{}); n < pools-poolsInFull {
+		t.Errorf("it scrolls by %d lines", n)
+	}
+}
