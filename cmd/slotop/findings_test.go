@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
+
+	"slotop/sources/sim"
 )
 
 // reasoned is what a frame says of why.
@@ -128,5 +131,26 @@ func TestNoLoadYet(t *testing.T) {
 	}
 	if len(rooms) != 1 || rooms[0].Load != nil || rooms[0].PerCall != nil || rooms[0].First != nil || rooms[0].Why == "" {
 		t.Errorf("%s", said.Capacity)
+	}
+}
+
+// Who logs in seven minutes into an incident is told its cause at once, out of the hour
+// that the server remembers: what a step cost before it too.
+func TestPastHourSaysWhy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("plays an hour of virtual time, with no second goroutine to race with")
+	}
+	for scenario, want := range map[string]string{"S1": "arrival_rate", "S4": "step_residual"} {
+		t.Run(scenario, func(t *testing.T) {
+			t.Parallel()
+			const span, into = 45 * time.Minute, 7 * time.Minute
+			o := sim.Options{Scenario: scenario, At: span - into, Start: time.Now().Add(-span).Truncate(time.Second)}
+			server := "prom+http://" + serverOf(t, scraped(t, o, incidentStep, span))
+			said := reasonedBy(t, headless(t, "snapshot", "-o", "json", "--for", "6s", "--slo", "chat:ttft=500ms,tpot=50ms,95%", server))
+			claims := claimsOf(t, said.Findings)
+			if len(claims) == 0 || claims[0].Factor == nil || claims[0].Factor.Factor != want {
+				t.Errorf("the first of %+v, want %s: %s", claims, want, said.Diagnoses)
+			}
+		})
 	}
 }

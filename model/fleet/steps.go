@@ -114,7 +114,7 @@ func (t *target) noteStep(at model.Instant, now page, restarted bool, every time
 	s := t.steps
 	s.noteChanges(t, at, now, restarted)
 	o := &s.open
-	gap := at.Mono-o.last > 3*max(every, t.step(), leastSample)
+	gap := at.Mono-o.last > t.unbroken(every)
 	if o.at.IsZero() || restarted || t.turns.doubt || gap || !(now.running > 0) {
 		s.begin(t, at, now)
 		return
@@ -131,6 +131,20 @@ func (t *target) noteStep(at model.Instant, now page, restarted bool, every time
 	}
 	s.begin(t, at, now)
 }
+
+// unbroken is the longest time between two pages of a sample. Of a server's past each
+// point holds what was counted since the last, however far apart they are asked for.
+func (t *target) unbroken(every time.Duration) time.Duration {
+	gap := 3 * max(every, t.step(), leastSample)
+	if t.step() > 0 {
+		gap = max(gap, pastPoint)
+	}
+	return gap
+}
+
+// pastPoint is a little more than the time between two points of an hour that a server
+// tells at the start.
+const pastPoint = 65 * time.Second
 
 // begin begins a sample with this page.
 func (s *stepper) begin(t *target, at model.Instant, now page) {

@@ -36,24 +36,28 @@ func times(coefficient, x float64) float64 {
 	return coefficient * max(0, x)
 }
 
-// leastOfRatio is how many samples a residual needs: one alone is chance.
-const leastOfRatio = 3
+// leastOfRatio is how many samples a residual needs, unless they are of leastSpan,
+// in seconds, together: a few steps alone are chance.
+const (
+	leastOfRatio = 3
+	leastSpan    = 45
+)
 
 // Residual is how much longer steps took than their load explains: the mean observed
 // time over the mean explained one, each sample counting by its length. Not ok: fewer
-// than three samples tell.
+// than three samples tell, of less than 45 s together.
 func (f Fit) Residual(samples []Sample) (ratio float64, ok bool) {
-	n, observed, explained := 0, 0.0, 0.0
+	n, span, observed, explained := 0, 0.0, 0.0, 0.0
 	for _, s := range samples {
 		t, weight := f.Explain(s).Total(), s.Seconds
 		if !(t > 0) || !(s.Step > 0) || !(weight > 0) {
 			continue
 		}
-		n++
+		n, span = n+1, span+weight
 		observed += s.Step * weight
 		explained += t * weight
 	}
-	if n < leastOfRatio {
+	if n < leastOfRatio && span < leastSpan {
 		return 0, false
 	}
 	ratio = observed / explained
