@@ -42,9 +42,10 @@ fmt:
 vet:
 	$(GO) vet ./...
 
-# The model starts no goroutine and has one caller at a time, which a rule of the
-# house holds it to: of its packages only the one whose arrays readers share can race.
-RACED = $$($(GO) list ./... | grep -v '^slotop/model') ./model/series
+# The model, what draws, and the simulator start no goroutine and have one caller at a
+# time, which a rule of the house holds them to: of these packages only the one whose
+# arrays readers share can race.
+RACED = $$($(GO) list ./... | grep -vE '^slotop/(model|tui/(panes|chart|layout)|sources/sim)') ./model/series
 
 # Short: what computes for minutes of virtual time has no second goroutine to race
 # with, and runs in full without the detector.

@@ -143,6 +143,8 @@ func TestHouseRulesCanFail(t *testing.T) {
 		{"cmd/slotop/a.go", `import ("fmt"; "os"); func f() { fmt.Println(os.Stdout); os.Exit(1) }`, ""},
 
 		{"model/fleet/a.go", `func f() { go f() }`, "one caller at a time"},
+		{"tui/panes/a.go", `func f() { go f() }`, "one caller at a time"},
+		{"sources/sim/a.go", `func f() { go f() }`, "one caller at a time"},
 		{"sources/a.go", `func f() { go f() }`, ""},
 		{"model/fleet/a_test.go", `func f() { go f() }`, ""},
 
