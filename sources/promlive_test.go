@@ -404,11 +404,13 @@ func watchFleets(t *testing.T, server string, few, many int) {
 		}
 		t.Logf("%d engines: %d questions, %d bytes in %d s", n, traffic[i].asked.Load(), traffic[i].bytes.Load(), 19)
 	}
-	if ratio := float64(traffic[1].bytes.Load()) / float64(traffic[0].bytes.Load()); ratio > 1.1 {
+	// What depended on the engines would be ten times as much. Halves are for a busy
+	// machine, on which one of the two is asked more often than the other.
+	if ratio := float64(traffic[1].bytes.Load()) / float64(traffic[0].bytes.Load()); ratio > 1.5 {
 		t.Errorf("%.2f times the bytes for ten times the engines", ratio)
 	}
-	if d := traffic[1].asked.Load() - traffic[0].asked.Load(); d > 3 { // a slow machine polls more rarely
-		t.Errorf("%d questions more for ten times the engines", d)
+	if ratio := float64(traffic[1].asked.Load()) / float64(traffic[0].asked.Load()); ratio > 1.5 {
+		t.Errorf("%.2f times the questions for ten times the engines", ratio)
 	}
 	replayFleet(t, address, many)
 }
