@@ -36,6 +36,11 @@ type Frame struct {
 	Diagnoses   []DiagnosisView   `json:"diagnoses"` // of each pool, the worst first
 	Capacity    []CapacityView    `json:"capacity"`  // of each pool, the fullest first
 
+	// Events is what happened at one instant, oldest first, bounded: restarts, marks,
+	// breaches and their ends, incidents, deployments that an annotation tells of.
+	Events        []Event `json:"events"`
+	EventsDropped int     `json:"events_dropped"` // that the list no longer holds
+
 	Every   time.Duration `json:"-"` // poll interval
 	Started Instant       `json:"-"` // first input
 	Rules   int           `json:"-"` // how many rules are evaluated: what an empty list of alerts stands for
@@ -430,12 +435,25 @@ type History struct {
 	Running  []float32
 	Waiting  []float32
 	KV       []float32 // 0–1
-	Events   []Event   // oldest first
+	Events   []Event   // oldest first, those of this workflow and of all
+
+	GoodputLo, GoodputHi []float32 // 0–1, the interval around Goodput
+	Preemptions          []float32 // per second
+	PrefixHit            []float32 // 0–1
+
+	// Mean seconds of each phase of a request. They add up where all are known.
+	Queue, Prefill, Decode []float32
+
+	// How the latencies were spread over time; nil where it is not known.
+	HeatTTFT, HeatTPOT, HeatE2E *Heat
 }
 
-// Event is something that happened at one instant and is marked on the charts.
-type Event struct {
-	At     Instant
-	Kind   string // restart, stage, incident, recovery
-	Target string // that restarted, or the stage's or the incident's name
+// Heat is how many requests fell into each bucket of a histogram, in one column after
+// another, oldest first. Columns are Step long, the last one ends at End. Slices are
+// shared with earlier frames and are never written again.
+type Heat struct {
+	Step   time.Duration
+	End    Instant
+	Bounds []float64   // ascending upper edges in seconds, without +Inf
+	Counts [][]float32 // [column][bucket], the last bucket beyond Bounds; a nil column is a gap
 }

@@ -186,9 +186,10 @@ type Input struct {
 	Mark   string        // a stage begins here, with this name
 	Join   *Target       // a target is watched from here on
 	Leave  TargetID      // a target is not watched any more
+	Note   *Annotation   // somebody tells of a change
 }
 
 // IsTick reports whether the input only tells the time.
 func (in Input) IsTick() bool {
-	return in.Batch == nil && in.Window == 0 && in.Ack == "" && in.Mark == "" && in.Join == nil && in.Leave == ""
+	return in.Batch == nil && in.Window == 0 && in.Ack == "" && in.Mark == "" && in.Join == nil && in.Leave == "" && in.Note == nil
 }

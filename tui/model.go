@@ -61,6 +61,8 @@ type screen uint8
 
 const (
 	overview screen = iota
+	latency
+	inflight
 	utilization
 	fleet
 	alerts

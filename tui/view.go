@@ -50,6 +50,8 @@ type body uint8
 
 const (
 	bodyOverview body = iota
+	bodyLatency
+	bodyInflight
 	bodyUtilization
 	bodyFleet
 	bodyAlerts
@@ -91,6 +93,10 @@ func (m *Model) body(f *model.Frame) body {
 		return bodyPage
 	case m.shown() == utilization:
 		return bodyUtilization
+	case m.screen == latency:
+		return bodyLatency
+	case m.screen == inflight:
+		return bodyInflight
 	case m.screen == fleet:
 		return bodyFleet
 	case m.screen == alerts:
@@ -172,6 +178,10 @@ func (m *Model) panes(d drawing) []panes.Pane {
 		out = append(out, m.page())
 	case bodyUtilization:
 		out = append(out, panes.Utilizations{}, panes.Roofline{}, panes.Devices{})
+	case bodyLatency:
+		out = append(out, panes.Latency{})
+	case bodyInflight:
+		out = append(out, panes.Inflight{})
 	case bodyFleet:
 		out = append(out, panes.Fleet{})
 	case bodyAlerts:

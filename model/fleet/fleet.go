@@ -189,7 +189,7 @@ func (f *Fleet) onBatch(at model.Instant, b *model.Batch) {
 	}
 	before := t.about
 	if t.take(at, b, f) {
-		f.mark(t, model.Event{At: at, Kind: "restart", Target: t.spec.Name})
+		f.mark(t, model.Event{At: at, Kind: model.EventRestart, Target: t.spec.Name})
 	}
 	f.markIncident(at, before, t.about)
 	f.devices.take(at, t, b)

@@ -26,9 +26,9 @@ func (f *Fleet) markIncident(at model.Instant, before, now *model.About) {
 	if was == is {
 		return
 	}
-	e := model.Event{At: at, Kind: "incident", Target: is}
+	e := model.Event{At: at, Kind: model.EventIncident, Target: is}
 	if is == "" {
-		e.Kind, e.Target = "recovery", was
+		e.Kind, e.Target = model.EventRecovery, was
 	}
 	for _, w := range f.flows {
 		w.mark(e)

@@ -42,7 +42,7 @@ func (f *Fleet) onMark(at model.Instant, name string) {
 	for _, w := range f.flows {
 		w.events.stage = &reported{start: at.Mono}
 		w.engines.ledger.marked, w.edge.ledger.marked = w.engines.ledger.likely, w.edge.ledger.likely
-		w.mark(model.Event{At: at, Kind: "stage", Target: s.name})
+		w.mark(model.Event{At: at, Kind: model.EventStage, Target: s.name})
 	}
 }
 

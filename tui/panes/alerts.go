@@ -230,7 +230,7 @@ func (s *sheet) times(f *model.Frame, a *model.AlertView) []part {
 		if t.at.IsZero() {
 			continue
 		}
-		out = append(out, part{[]seg{{themes.Muted, t.word + " "}, {themes.Text, when(t.at, f.At)}}, drop})
+		out = append(out, part{segs: []seg{{themes.Muted, t.word + " "}, {themes.Text, when(t.at, f.At)}}, drop: drop})
 		drop--
 	}
 	return out

@@ -404,7 +404,7 @@ func (s *sheet) levers(c *model.CapacityView) {
 		rate.text = unit.PadLeft(rate.text, 5)
 		ps := []part{{segs: []seg{seg(rate), {themes.Muted, " req/s"}}}}
 		if v.Load.OK() && c.Load.OK() {
-			ps = append(ps, part{[]seg{{themes.Muted, "load "}, {themes.Text, unit.Load(c.Load.Value) + s.look.pick(" → ", " -> ") + unit.Load(v.Load.Value)}}, 1})
+			ps = append(ps, part{segs: []seg{{themes.Muted, "load "}, {themes.Text, unit.Load(c.Load.Value) + s.look.pick(" → ", " -> ") + unit.Load(v.Load.Value)}}, drop: 1})
 		}
 		s.out = append(s.out, l.parts(3, ps...).String())
 	}

@@ -221,7 +221,7 @@ func (g graph) what() string {
 // without colour too.
 func (g graph) legend(look Look) []part {
 	line := func(role themes.Role, unicode, ascii, text string) part {
-		return part{[]seg{{role, look.pick(unicode, ascii)}, {themes.Muted, " " + text}}, 1}
+		return part{segs: []seg{{role, look.pick(unicode, ascii)}, {themes.Muted, " " + text}}, drop: 1}
 	}
 	switch g.kind {
 	case graphFlow:
@@ -389,11 +389,11 @@ func (k Look) axis(kind graphKind) func(float64) string {
 // eventLetter marks an event on the axis: a restart, or the stage that it began.
 func eventLetter(f *model.Frame, e model.Event) rune {
 	switch e.Kind {
-	case "restart":
+	case model.EventRestart:
 		return 'R'
-	case "incident":
+	case model.EventIncident:
 		return '!'
-	case "recovery":
+	case model.EventRecovery:
 		return '+'
 	}
 	i := slices.IndexFunc(f.Stages, func(s model.StageView) bool { return s.From.Mono == e.At.Mono })

@@ -19,6 +19,7 @@ type column[R any] struct {
 	near  bool // it belongs to the column before it and stands one cell from it
 	drop  int  // where room is short the highest goes first; 0 stays
 	draw  func(r R, w int, look Look) cell
+	about func(r R) About // the number in it; nil: none to explain
 }
 
 // gap is the blank between two columns of a screen that is not narrow; indent is the room before a row for
@@ -103,7 +104,13 @@ func (t table[R]) row(r R, c condition, cursor bool, look Look) string {
 // fill writes the cells of a row behind what stands before them.
 func (t table[R]) fill(l *line, r R, look Look) string {
 	for i, col := range t.cols {
+		var about About
+		if col.about != nil && look.Spots {
+			about = col.about(r)
+		}
+		l.begin(about)
 		t.place(l, i, col.left, col.draw(r, t.width[i], look))
+		l.end(about)
 	}
 	return l.String()
 }

@@ -130,10 +130,10 @@ func deviceSums(f *model.Frame, look Look) []part {
 func deviceTotals(s *model.DevicesView) []part {
 	var out []part
 	if s.Used.OK() && s.Memory.OK() {
-		out = append(out, part{[]seg{{themes.Muted, "memory "}, {themes.Text, unit.BytesOf(s.Used.Value, s.Memory.Value)}}, 1})
+		out = append(out, part{segs: []seg{{themes.Muted, "memory "}, {themes.Text, unit.BytesOf(s.Used.Value, s.Memory.Value)}}, drop: 1})
 	}
 	if s.PowerW.OK() {
-		out = append(out, part{[]seg{{themes.Muted, "power "}, {themes.Text, unit.Watts(s.PowerW.Value)}}, 2})
+		out = append(out, part{segs: []seg{{themes.Muted, "power "}, {themes.Text, unit.Watts(s.PowerW.Value)}}, drop: 2})
 	}
 	if s.Bad > 0 {
 		out = append(out, say(3, themes.Warn, plural(s.Bad, "bad sample")))
@@ -260,7 +260,7 @@ func hostHead(f *model.Frame, h *hostGPUs, look Look) []part {
 	}
 	for i := range f.Targets {
 		if t := &f.Targets[i]; t.Name == teller && t.Fault != nil {
-			out = append(out, part{[]seg{{themes.Breach, t.Fault.Kind.Word()}, {themes.Text, ": " + look.sentence(t.Fault.Detail, maxProse)}}, 0})
+			out = append(out, part{segs: []seg{{themes.Breach, t.Fault.Kind.Word()}, {themes.Text, ": " + look.sentence(t.Fault.Detail, maxProse)}}, drop: 0})
 		}
 	}
 	return out

@@ -37,7 +37,7 @@ func (GPUs) Render(f *model.Frame, size layout.Size, look Look) string {
 	ps := []part{head}
 	if v, ok := s.Busy.Get(); ok {
 		full, empty := chart.Meter(v, meterCells, look.ASCII)
-		ps = append(ps, part{[]seg{{themes.Muted, "busy "}, {themes.Meter, full}, {themes.Rule, empty}, {themes.Text, " " + unit.Percent(v)}}, 1})
+		ps = append(ps, part{segs: []seg{{themes.Muted, "busy "}, {themes.Meter, full}, {themes.Rule, empty}, {themes.Text, " " + unit.Percent(v)}}, drop: 1})
 	}
 	if n := gpusHeldBack(f); n > 0 {
 		ps = append(ps, say(4, themes.Warn, unit.Integer(float64(n))+" held back"))

@@ -59,7 +59,7 @@ func (b Footer) Render(f *model.Frame, size layout.Size, look Look) string {
 }
 
 func hint(key, does string) part {
-	return part{[]seg{{themes.Key, key}, {themes.Muted, " " + does}}, 1}
+	return part{segs: []seg{{themes.Key, key}, {themes.Muted, " " + does}}, drop: 1}
 }
 
 func footerKey(f *model.Frame, k KeyHelp, look Look) part {
@@ -71,7 +71,7 @@ func footerKey(f *model.Frame, k KeyHelp, look Look) part {
 	if n := Firing(f); k.Badge && n > 0 {
 		segs = append(segs, seg{themes.Text, " "}, seg{themes.Breach, look.pick("▲", "!") + unit.Count(float64(n))})
 	}
-	return part{segs, k.Drop}
+	return part{segs: segs, drop: k.Drop}
 }
 
 // typing is the line while something is being typed.

@@ -338,7 +338,7 @@ func alsoHurt(f *model.Frame, look Look) part {
 	if n > 2 {
 		segs = append(segs, seg{themes.Warn, fmt.Sprintf(" and %d more", n-2)})
 	}
-	return part{segs, 3}
+	return part{segs: segs, drop: 3}
 }
 
 // riskWhy is the alert that speaks for a workflow at risk, else its budget.

@@ -120,7 +120,7 @@ func (s split) line(w *model.WorkflowView, width int, look Look) string {
 			r = model.Missing(model.Unsupported)
 		}
 		c := look.settled(w, look.reading(r, 6, unit.DurationShort))
-		return part{[]seg{{themes.Muted, label + " "}, sign, {c.role, spaces(6-cells(c.text)) + c.text}}, drop}
+		return part{segs: []seg{{themes.Muted, label + " "}, sign, {c.role, spaces(6-cells(c.text)) + c.text}}, drop: drop}
 	}
 	ps := []part{field(1, "mean E2E", seg{}, w.E2E, model.E2E)}
 	for _, p := range phases {

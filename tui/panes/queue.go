@@ -68,7 +68,7 @@ func (k Look) field(drop int, label string, c cell, n int, unit ...string) part 
 	if len(unit) > 0 { // digits stand beside their unit
 		value.text = spaces(n-cells(c.text)) + c.text
 	}
-	return part{[]seg{{themes.Muted, label + " "}, value, {themes.Muted, name}}, drop}
+	return part{segs: []seg{{themes.Muted, label + " "}, value, {themes.Muted, name}}, drop: drop}
 }
 
 // measure is "label value unit"; a value that does not exist has no unit.
@@ -76,7 +76,7 @@ func (k Look) measure(drop int, label string, c cell, unit string) part {
 	if c.role == themes.Muted || c.role == themes.Gone {
 		unit = ""
 	}
-	return part{[]seg{{themes.Muted, label + " "}, seg(c), {themes.Muted, unit}}, drop}
+	return part{segs: []seg{{themes.Muted, label + " "}, seg(c), {themes.Muted, unit}}, drop: drop}
 }
 
 // meter is the KV cache as a bar and a number: the fullest engine, the first to
@@ -92,7 +92,7 @@ func (k Look) meter(r model.Reading) part {
 		full, empty = "", spaces(meterCells)
 	}
 	c.text = spaces(5-cells(c.text)) + c.text
-	return part{[]seg{{themes.Muted, "KV "}, {role, full}, {themes.Rule, empty}, {themes.Muted, " "}, seg(c)}, 1}
+	return part{segs: []seg{{themes.Muted, "KV "}, {role, full}, {themes.Rule, empty}, {themes.Muted, " "}, seg(c)}, drop: 1}
 }
 
 // kvNearlyFull is where engines start to preempt: the next request has no room.

@@ -113,10 +113,10 @@ func measureWords(m model.MeasureView) (compute, bandwidth string) {
 // measurePart is the same on a line with others.
 func measurePart(m model.MeasureView, drop int, look Look) part {
 	compute, bandwidth := measureWords(m)
-	return part{[]seg{
+	return part{segs: []seg{
 		{themes.Muted, compute + " "}, seg(look.useShare(m.Compute, 8)), {themes.Muted, "  " + bandwidth + " "}, seg(look.useShare(m.Bandwidth, 8)),
 		{themes.Muted, "  " + look.basis(m.Basis)},
-	}, drop}
+	}, drop: drop}
 }
 
 // peaks are what the shares are of, and how sure that is.
@@ -236,7 +236,7 @@ func (s *sheet) useLines(f *model.Frame, u *model.UtilizationView) {
 // useParts is how the GPUs of an engine run, and how sure its peaks are.
 func useParts(f *model.Frame, u *model.UtilizationView, k Look) []part {
 	c := k.ratio(u.Busy, 12)
-	out := []part{{[]seg{{themes.Muted, "busy "}, seg(c)}, 2}, say(5, themes.Muted, "(some kernel ran)")}
+	out := []part{{segs: []seg{{themes.Muted, "busy "}, seg(c)}, drop: 2}, say(5, themes.Muted, "(some kernel ran)")}
 	if c := confidenceText(u); c != "" {
 		out = append(out, say(4, themes.Muted, "peaks: "+k.sentence(c, 20)))
 	}

@@ -126,7 +126,7 @@ func stepInOneLine(u *model.UtilizationView, w int, look Look) string {
 	}
 	for i, p := range stepParts {
 		if v, ok := p.of(u.Step).Get(); ok {
-			ps = append(ps, part{[]seg{{themes.Muted, p.short + " "}, {themes.Text, unit.Milliseconds(v)}}, i + 1})
+			ps = append(ps, part{segs: []seg{{themes.Muted, p.short + " "}, {themes.Text, unit.Milliseconds(v)}}, drop: i + 1})
 		}
 	}
 	return l.parts(2, ps...).String()

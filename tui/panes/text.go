@@ -105,13 +105,20 @@ type seg struct {
 // part is a group of segments that is shown whole or not at all. Where room is
 // short the highest drop goes first; drop 0 stays, and is cut at the end.
 type part struct {
-	segs []seg
-	drop int
+	segs  []seg
+	drop  int
+	about About // the number in it; zero: none to explain
+}
+
+// of says which number the part shows, and whose.
+func (p part) of(topic, whose string) part {
+	p.about = About{Topic: topic, Of: whose}
+	return p
 }
 
 // say is a part of one segment.
 func say(drop int, role themes.Role, text string) part {
-	return part{[]seg{{role, text}}, drop}
+	return part{segs: []seg{{role, text}}, drop: drop}
 }
 
 func (p part) width() int {
@@ -155,9 +162,11 @@ func (l *line) parts(gap int, ps ...part) *line {
 		if i > 0 {
 			l.pad(l.w + gap)
 		}
+		l.begin(p.about)
 		for _, s := range p.segs {
 			l.put(s.role, s.text)
 		}
+		l.end(p.about)
 	}
 	return l
 }

@@ -71,7 +71,7 @@ func past(ttft, tpot, perSecond, good float64, s shape) *model.History {
 		h.Waiting = append(h.Waiting, float32(math.Round(perSecond*12*math.Max(f-0.2, 0))))
 		h.KV = append(h.KV, float32(math.Min(f, 0.99)))
 	}
-	h.Events = []model.Event{{At: ago(510 * time.Second), Kind: "restart", Target: "vllm-1:8000"}}
+	h.Events = []model.Event{{At: ago(510 * time.Second), Kind: model.EventRestart, Target: "vllm-1:8000"}}
 	return h
 }
 
