@@ -28,6 +28,7 @@ type Options struct {
 
 	Window func(time.Duration) // the viewer chose another window; nil: it cannot change
 	Replay Replay              // nil when live
+	Past   Past                // what the live screen can go back to; nil: nothing
 
 	Ack     func(model.AlertID) // takes an alert, or gives it back; nil: nobody can
 	Mark    func(name string)   // begins a stage of a load test; nil: nobody can
