@@ -414,10 +414,12 @@ type Replicas struct {
 	Total int `json:"total"`
 }
 
-// Track is one latency over time in seconds: two percentiles and the bracket of
-// the upper one. NaN is a gap; HiP95 may be +Inf, beyond the last bucket.
+// Track is one latency over time in seconds: three percentiles and the bracket of
+// the middle one. NaN is a gap; HiP95 may be +Inf, beyond the last bucket. P99 is nil
+// where it is not kept.
 type Track struct {
 	P50, P95, LoP95, HiP95 []float32
+	P99                    []float32
 }
 
 // History is a workflow's recent past on a fixed grid, oldest first, all slices
@@ -429,6 +431,7 @@ type History struct {
 	TTFT     Track
 	TPOT     Track
 	ITL      Track
+	E2E      Track     // empty where it is not kept
 	Goodput  []float32 // 0–1, the point of the interval
 	Requests []float32 // finished per second
 	Output   []float32 // tokens per second
