@@ -42,6 +42,7 @@ type ExpectedView struct {
 	Running Reading `json:"running"`            // sequences in the pool
 	KVUse   Reading `json:"kv_cache_usage"`     // 0–1; above 1 it does not suffice
 	Fit     Reading `json:"sequences_that_fit"` // in the KV caches of the pool
+	Context Reading `json:"context_tokens"`     // that a running sequence holds in the mean; unknown where a cache tells its share only
 }
 
 // PlanningLimit is the load factor up to which the formulas hold and tails stay

@@ -43,6 +43,9 @@ func (r *poolRoom) room(v *model.CapacityView) {
 	v.Expected = &model.ExpectedView{
 		TPOT: model.Of(m.TPOT(each)), Running: model.Of(n * m.Running(each)), KVUse: model.Of(m.KVUse(each)), Fit: model.Of(n * m.Sequences()),
 	}
+	if !m.Fit.ByShare { // else it is a share of a cache of unknown size
+		v.Expected.Context = model.Of(m.Mix.Context)
+	}
 	ceilings := m.Ceilings(r.promised())
 	for _, c := range ceilings {
 		if c.Binds == model.BindsObjective && !v.SLORate.OK() {
