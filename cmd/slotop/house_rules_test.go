@@ -62,9 +62,12 @@ var layers = []layer{
 	{pkg: "themes"},
 	{pkg: "tui/layout"},
 	{pkg: "tui/chart"},
+	{pkg: "tui/picture", may: []string{"tui/layout"}},
 	{pkg: "tui/panes", may: []string{"model", "model/unit", "tui/layout", "tui/chart", "themes"}},
 	{pkg: "tui/...", may: []string{"tui/...", "themes", "model", "model/unit"}},
 	{pkg: "cmd/slotop/notify", may: []string{"model", "model/unit"}},
+	{pkg: "cmd/slotop/spool"},
+	{pkg: "cmd/slotop/serve", may: []string{"model/unit", "cmd/slotop/spool"}},
 	{pkg: "cmd/...", may: []string{"model/...", "sources/...", "themes", "tui/...", "cmd/slotop/..."}},
 }
 

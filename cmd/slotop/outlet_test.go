@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"slotop/cmd/slotop/spool"
 	"slotop/model"
 	"slotop/tui"
 )
@@ -48,7 +49,7 @@ func TestOutlet(t *testing.T) {
 	if string(buf) != big || !o.drain(patience) || !o.clear() {
 		t.Error("other bytes came")
 	}
-	if _, err := o.WriteString(strings.Repeat("y", maxPending+1)); err == nil || <-failed == nil {
+	if _, err := o.WriteString(strings.Repeat("y", spool.MaxPending+1)); err == nil || <-failed == nil {
 		t.Error("no end to what a stuck terminal is owed")
 	}
 }

@@ -1,4 +1,6 @@
-package main
+// Package spool writes to terminals that may stop taking bytes. It keeps what is
+// owed, bounded, and never lets its caller wait.
+package spool
 
 import (
 	"errors"
@@ -7,11 +9,11 @@ import (
 	"time"
 )
 
-// spool writes to a terminal, here or at the other end of a connection, on a
+// Spool writes to a terminal, here or at the other end of a connection, on a
 // goroutine of its own. A terminal may stop taking bytes at any time (a slow link,
 // ctrl-s, a frozen multiplexer), and a screen that waits for it hears neither a key
 // nor a signal.
-type spool struct {
+type Spool struct {
 	to     io.Writer
 	failed func(error) // told once, when a write fails
 
@@ -23,23 +25,26 @@ type spool struct {
 	err     error
 }
 
-// maxPending bounds what a stuck terminal is owed. The screen draws nothing new
+// MaxPending bounds what a stuck terminal is owed. The screen draws nothing new
 // until the last drawing was taken, so only many resizes could add up to it.
-const maxPending = 4 << 20
+const MaxPending = 4 << 20
 
-var errStuck = errors.New("the terminal takes no bytes")
+// ErrStuck is what a write over [MaxPending] fails with.
+var ErrStuck = errors.New("the terminal takes no bytes")
 
-func newSpool(to io.Writer, failed func(error)) *spool {
-	s := &spool{to: to, failed: failed}
+// New starts a spool in front of a terminal. failed is told once, of the first write
+// that failed; it may be called from Write.
+func New(to io.Writer, failed func(error)) *Spool {
+	s := &Spool{to: to, failed: failed}
 	s.changed = sync.NewCond(&s.mu)
 	go s.run()
 	return s
 }
 
 // Write takes all of p and returns at once.
-func (s *spool) Write(p []byte) (int, error) {
+func (s *Spool) Write(p []byte) (int, error) {
 	s.mu.Lock()
-	err, over := s.err, len(s.pending)+len(p) > maxPending
+	err, over := s.err, len(s.pending)+len(p) > MaxPending
 	if err == nil && !over {
 		s.pending = append(s.pending, p...)
 		s.changed.Broadcast()
@@ -49,14 +54,14 @@ func (s *spool) Write(p []byte) (int, error) {
 	case err != nil:
 		return 0, err
 	case over:
-		s.fail(errStuck)
-		return 0, errStuck
+		s.fail(ErrStuck)
+		return 0, ErrStuck
 	}
 	return len(p), nil
 }
 
 // run writes until the spool is closed.
-func (s *spool) run() {
+func (s *Spool) run() {
 	var chunk []byte
 	for {
 		s.mu.Lock()
@@ -79,23 +84,26 @@ func (s *spool) run() {
 	}
 }
 
-func (s *spool) fail(err error) {
+func (s *Spool) fail(err error) {
 	s.mu.Lock()
+	told := s.err != nil
 	s.err, s.writing, s.pending = err, false, nil
 	s.changed.Broadcast()
 	s.mu.Unlock()
-	s.failed(err)
+	if !told {
+		s.failed(err)
+	}
 }
 
-// clear reports whether the terminal took everything so far.
-func (s *spool) clear() bool {
+// Clear reports whether the terminal took everything so far.
+func (s *Spool) Clear() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.pending) == 0 && !s.writing
 }
 
-// drain waits until the terminal took everything, but no longer than within.
-func (s *spool) drain(within time.Duration) bool {
+// Drain waits until the terminal took everything, but no longer than within.
+func (s *Spool) Drain(within time.Duration) bool {
 	late := false
 	timer := time.AfterFunc(within, func() {
 		s.mu.Lock()
@@ -112,8 +120,8 @@ func (s *spool) drain(within time.Duration) bool {
 	return len(s.pending) == 0 && !s.writing
 }
 
-// stop ends the goroutine once it is not in the middle of a write.
-func (s *spool) stop() {
+// Stop ends the goroutine once it is not in the middle of a write.
+func (s *Spool) Stop() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closed = true
