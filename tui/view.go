@@ -93,6 +93,8 @@ func (m *Model) body(f *model.Frame) body {
 		return bodyPage
 	case m.shown() == utilization:
 		return bodyUtilization
+	case !panes.Known(f) && (m.screen == latency || m.screen == inflight || m.screen == capacity):
+		return bodyWaiting
 	case m.screen == latency:
 		return bodyLatency
 	case m.screen == inflight:
@@ -137,10 +139,26 @@ const silentAfter = 3 * time.Second
 
 func (m *Model) width() int { return min(m.size.W, widest) }
 
-// bodyHeight is what header and footer leave.
-func (m *Model) bodyHeight() int { return max(m.size.H-2, 0) }
+// asks is the first line of a numbered screen, where it has room for one. What is opened
+// or laid over it has a title of its own.
+func (m *Model) asks() (panes.Title, bool) {
+	i := int(m.shown())
+	if m.help || m.open || i >= len(panes.Screens) {
+		return panes.Title{}, false
+	}
+	return panes.Title{Of: panes.Screens[i]}, panes.Screens[i].Titled(m.size)
+}
 
-// bodySize is the room of a page between header and footer.
+// bodyHeight is what header, title and footer leave.
+func (m *Model) bodyHeight() int {
+	h := m.size.H - 2
+	if _, ok := m.asks(); ok {
+		h--
+	}
+	return max(h, 0)
+}
+
+// bodySize is the room of a page between title and footer.
 func (m *Model) bodySize() layout.Size { return layout.Size{W: m.width(), H: m.bodyHeight()} }
 
 // compose draws every pane of the screen into its rectangle, from top to bottom.
@@ -171,6 +189,9 @@ func (m *Model) compose(d drawing) string {
 // panes is what stands on the screen, from top to bottom.
 func (m *Model) panes(d drawing) []panes.Pane {
 	out := []panes.Pane{d.header}
+	if t, ok := m.asks(); ok {
+		out = append(out, t)
+	}
 	switch d.body {
 	case bodyHelp:
 		out = append(out, panes.Help{Keys: m.keys, Scroll: d.scroll})
