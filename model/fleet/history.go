@@ -16,7 +16,7 @@ const (
 	// leastPoints keeps ten minutes at a step of two seconds for the rows far
 	// down, which nobody charts.
 	leastPoints = 300
-	// chartedRows is how many workflows get the long history, a quarter of a megabyte
+	// chartedRows is how many workflows get the long history, two thirds of a megabyte
 	// each.
 	chartedRows = 16
 	// maxEvents bounds the marks on one workflow's charts.
@@ -49,18 +49,31 @@ func (g *grid) end(started model.Instant) model.Instant {
 	return started.Add(at - started.Mono)
 }
 
-// The tracks of a history, in the order of history.tracks.
+// The tracks of a history: distTracks for each distribution, then the others.
+const distTracks = 5
+
 const (
-	trackTTFT = iota * 4
+	trackTTFT = iota * distTracks
 	trackTPOT
 	trackITL
+	trackE2E
 	trackRequests
-	trackOutput  = trackRequests + 1
-	trackRunning = trackRequests + 2
-	trackWaiting = trackRequests + 3
-	trackKV      = trackRequests + 4
-	trackGoodput = trackRequests + 5
-	numTracks    = trackRequests + 6
+)
+
+const (
+	trackOutput = trackRequests + 1 + iota
+	trackRunning
+	trackWaiting
+	trackKV
+	trackGoodput
+	trackGoodputLo
+	trackGoodputHi
+	trackPreemptions
+	trackPrefixHit
+	trackQueue
+	trackPrefill
+	trackDecode
+	numTracks
 )
 
 // history is the past of one workflow on the grid.
@@ -122,25 +135,37 @@ func (h *history) sample(v *model.WorkflowView, fresh bool) point {
 	putDist(p[trackTTFT:], v.TTFT)
 	putDist(p[trackTPOT:], v.TPOT)
 	putDist(p[trackITL:], v.ITL)
+	putDist(p[trackE2E:], v.E2E)
 	p[trackRequests] = nan32(v.Requests.PerSecond)
 	p[trackOutput] = nan32(v.Tokens.OutputPerSecond)
 	p[trackRunning] = nan32(v.Requests.Running)
 	p[trackWaiting] = nan32(v.Requests.Waiting)
 	p[trackKV] = nan32(v.KVCacheUsage)
 	p[trackGoodput] = nan32(cmp.Or(v.Goodput.Share.Point, v.Goodput.Share.Lo))
+	p[trackGoodputLo], p[trackGoodputHi] = nan32(v.Goodput.Share.Lo), nan32(v.Goodput.Share.Hi)
+	p[trackPreemptions] = nan32(v.PreemptionsPerSec)
+	p[trackPrefixHit] = nan32(v.PrefixCacheHit)
+	p[trackQueue], p[trackPrefill], p[trackDecode] = mean32(v.Queue), mean32(v.Prefill), mean32(v.Decode)
 	return p
 }
 
-// putDist writes p50, p95 and p95's bracket. Only a window has a place on the
-// time axis: what a server counted since its start has none.
+// isOfNow: only a window has a place on the time axis. What a server counted since
+// its start has none.
+func isOfNow(d *model.Dist) bool { return d != nil && d.Basis != model.SinceStart }
+
+func mean32(d *model.Dist) float32 {
+	if !isOfNow(d) {
+		return float32(math.NaN())
+	}
+	return nan32(d.Mean)
+}
+
+// putDist writes p50, p95 with its bracket, and p99.
 func putDist(p []float32, d *model.Dist) {
-	if d == nil || d.Basis == model.SinceStart {
+	if !isOfNow(d) {
 		return
 	}
-	p[0] = nan32(d.P50.Value)
-	if d.P50.Open {
-		p[0] = nan32(d.P50.Lo)
-	}
+	p[0], p[4] = drawn(d.P50), drawn(d.P99)
 	p[1], p[2], p[3] = nan32(d.P95.Value), nan32(d.P95.Lo), nan32(d.P95.Hi)
 	switch {
 	case d.P95.Open:
@@ -148,6 +173,14 @@ func putDist(p []float32, d *model.Dist) {
 	case d.P95.Seen: // read off the requests themselves: there is no bracket to draw
 		p[2], p[3] = p[1], p[1]
 	}
+}
+
+// drawn is an estimate's value, and where it is open the least that it is.
+func drawn(e model.Estimate) float32 {
+	if e.Open {
+		return nan32(e.Lo)
+	}
+	return nan32(e.Value)
 }
 
 func (h *history) append(p *point) {
@@ -159,14 +192,16 @@ func (h *history) append(p *point) {
 func (h *history) see(step time.Duration, end model.Instant) *model.History {
 	tail := func(i int) []float32 { return h.tracks[i].Tail(h.keep) }
 	dist := func(i int) model.Track {
-		return model.Track{P50: tail(i), P95: tail(i + 1), LoP95: tail(i + 2), HiP95: tail(i + 3)}
+		return model.Track{P50: tail(i), P95: tail(i + 1), LoP95: tail(i + 2), HiP95: tail(i + 3), P99: tail(i + 4)}
 	}
 	return &model.History{
 		Step: step, End: end,
-		TTFT: dist(trackTTFT), TPOT: dist(trackTPOT), ITL: dist(trackITL),
+		TTFT: dist(trackTTFT), TPOT: dist(trackTPOT), ITL: dist(trackITL), E2E: dist(trackE2E),
 		Requests: tail(trackRequests), Output: tail(trackOutput),
 		Running: tail(trackRunning), Waiting: tail(trackWaiting), KV: tail(trackKV),
-		Goodput: tail(trackGoodput),
-		Events:  h.events,
+		Goodput: tail(trackGoodput), GoodputLo: tail(trackGoodputLo), GoodputHi: tail(trackGoodputHi),
+		Preemptions: tail(trackPreemptions), PrefixHit: tail(trackPrefixHit),
+		Queue: tail(trackQueue), Prefill: tail(trackPrefill), Decode: tail(trackDecode),
+		Events: h.events,
 	}
 }

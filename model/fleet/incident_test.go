@@ -20,7 +20,7 @@ func TestIncidentsAreMarked(t *testing.T) {
 		var marks []string
 		var span time.Duration
 		for _, e := range last.Workflows[i].History.Events {
-			marks = append(marks, e.Kind+" "+e.Target)
+			marks = append(marks, string(e.Kind)+" "+e.Target)
 			span = e.At.Mono - span
 		}
 		if got := strings.Join(marks, ", "); got != "incident S4 throttled GPU, recovery S4 throttled GPU" {
