@@ -30,6 +30,7 @@ var layers = []layer{
 	{pkg: "model"},
 	{pkg: "model/unit", may: []string{"model"}},
 	{pkg: "model/spell"},
+	{pkg: "model/glossary", may: []string{"model"}},
 	{pkg: "model/hist", may: []string{"model"}},
 	{pkg: "model/series", may: []string{"model"}},
 	// The ranks of an interval; in tests, how an estimate reads.
@@ -63,8 +64,8 @@ var layers = []layer{
 	{pkg: "tui/layout"},
 	{pkg: "tui/chart"},
 	{pkg: "tui/picture", may: []string{"tui/layout"}},
-	{pkg: "tui/panes", may: []string{"model", "model/unit", "tui/layout", "tui/chart", "themes"}},
-	{pkg: "tui/...", may: []string{"tui/...", "themes", "model", "model/unit"}},
+	{pkg: "tui/panes", may: []string{"model", "model/unit", "model/glossary", "tui/layout", "tui/chart", "themes"}},
+	{pkg: "tui/...", may: []string{"tui/...", "themes", "model", "model/unit", "model/glossary"}},
 	{pkg: "cmd/slotop/notify", may: []string{"model", "model/unit"}},
 	{pkg: "cmd/slotop/spool"},
 	{pkg: "cmd/slotop/serve", may: []string{"model/unit", "cmd/slotop/spool"}},

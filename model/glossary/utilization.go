@@ -1,0 +1,175 @@
+package glossary
+
+import "slotop/model"
+
+var utilization = []Topic{
+	{
+		Key: "mfu", Name: "MFU, model FLOPs utilization", Unit: "0–1 of peak", Group: GroupUtilization,
+		Is:       "The arithmetic that the served model needs, as a share of what the GPUs could do at their dense peak.",
+		Measured: "Estimated from tokens and the model's shape, or from the engine's own count of FLOPs. From hardware counters the share of cycles in which the tensor pipe issued stands for it: near MFU, and not the same.",
+		Formula:  "(computed prompt tokens · 2·(P − V·D) + prompts · 2·V·D + output tokens · (2·P + A · context) + prefill attention) / s / (GPUs · peak FLOP/s); P parameters a token multiplies by, V vocabulary, D hidden size, A attention FLOPs a token of context",
+		Misleads: "Low is normal for decode (2 to 17 %): there bandwidth limits. Datasheets print sparse peaks, twice the dense ones. Above 1 a shape, precision or number of GPUs is wrong; it is shown as it is. GPU busy is none.",
+		Signals:  []model.Signal{model.EstimatedFLOPs, model.OutputTokens, model.PromptTokens},
+		AlsoCalled: []string{"PaLM (Chowdhery et al. 2022, appendix B): MFU, of training", "Pope et al. 2022 (arXiv 2211.05102): inference MFU", "vLLM: rate(vllm:estimated_flops_per_gpu_total) / peak, with --enable-mfu-metrics",
+			"DCGM: PIPE_TENSOR_ACTIVE, near it"},
+	},
+	{
+		Key: "mbu", Name: "MBU, model bandwidth utilization", Unit: "0–1 of peak", Group: GroupUtilization,
+		Is:         "The bytes that the served model must move, as a share of the memory bandwidth.",
+		Measured:   "Estimated from steps and the model's shape, or from the engine's own count of bytes. From hardware counters the share of cycles in which the memory moved data stands for it: at or above MBU.",
+		Formula:    "(weights a step + KV read + KV written) · steps a second / (GPUs · bandwidth); for one stream (weights + KV) / TPOT / bandwidth",
+		Misleads:   "It falls while load rises, since a step gets longer. 0.8 of the datasheet is what can be reached. Mixtures of experts read more weights the more sequences run. With speculative decoding the draft model's reads are missing.",
+		Signals:    []model.Signal{model.EstimatedRead, model.EstimatedWritten, model.StepTokens, model.OutputTokens},
+		AlsoCalled: []string{"Databricks 2023, LLM Inference Performance Engineering: MBU", "vLLM: rate(vllm:estimated_read_bytes_per_gpu_total) / bandwidth", "DCGM: DRAM_ACTIVE, at or above it", "also: achieved bandwidth"},
+	},
+	{
+		Key: "compute", Name: "compute by one basis", Unit: "0–1 of peak", Group: GroupUtilization,
+		Is:       "How much of the arithmetic is used by one of the ways to know it: tensor activity from hardware counters, the engine's own estimate, or shape times rates.",
+		Measured: "As the line's basis says.",
+		Formula:  "tensor-active cycles / cycles, or FLOP/s / (GPUs · peak)",
+		Misleads: "The bases do not measure the same: counters see padding and any precision, estimates only what the model needs.",
+		Signals:  []model.Signal{model.EstimatedFLOPs}, AlsoCalled: []string{"DCGM: PIPE_TENSOR_ACTIVE", "NVML GPM: ANY_TENSOR_UTIL"},
+	},
+	{
+		Key: "bandwidth", Name: "bandwidth by one basis", Unit: "0–1 of peak", Group: GroupUtilization,
+		Is:       "How much of the memory bandwidth is used by one of the ways to know it.",
+		Measured: "As the line's basis says.",
+		Formula:  "DRAM-active cycles / cycles, or bytes a second / (GPUs · bandwidth)",
+		Misleads: "Counters also see activations, logits and collectives. NVML's memory utilization is a share of time, and no bandwidth.",
+		Signals:  []model.Signal{model.EstimatedRead, model.EstimatedWritten}, AlsoCalled: []string{"DCGM: DRAM_ACTIVE", "NVML GPM: DRAM_BW_UTIL"},
+	},
+	{
+		Key: "flops", Name: "arithmetic", Unit: "FLOP/s", Group: GroupUtilization,
+		Is: "Floating-point operations a second that the model needs, over all GPUs of the target.", Measured: "The engine's own count, or from shape and rates.",
+		Formula: "as MFU, before it is divided by the peak", Misleads: "Engines count attention without its causal half.", Signals: []model.Signal{model.EstimatedFLOPs},
+	},
+	{
+		Key: "bytes", Name: "memory traffic", Unit: "bytes/s", Group: GroupUtilization,
+		Is: "Bytes a second that the model must move, over all GPUs of the target.", Measured: "The engine's own count, or from shape and rates.",
+		Formula: "as MBU, before it is divided by the bandwidth", Misleads: "What caches on the chip save is not subtracted.", Signals: []model.Signal{model.EstimatedRead, model.EstimatedWritten},
+	},
+	{
+		Key: "peak_flops", Name: "peak arithmetic", Unit: "FLOP/s", Group: GroupUtilization,
+		Is: "The dense peak of one GPU at the precision of the arithmetic.", Measured: "A table of datasheets with the confidence that is shown, or the configuration.",
+		Formula:  "SMs · FLOP a clock and SM · boost clock",
+		Misleads: "Cards with a power cap cannot hold it; a clock above the datasheet's exceeds it. Weight-only quantization multiplies at 16 bit.",
+	},
+	{
+		Key: "peak_bytes", Name: "peak bandwidth", Unit: "bytes/s", Group: GroupUtilization,
+		Is: "The memory bandwidth of one GPU.", Measured: "A table of datasheets, the driver, or the configuration.",
+		Formula: "2 · memory clock · bus width / 8", Misleads: "About 0.8 of it can be reached.",
+	},
+	{
+		Key: "intensity", Name: "arithmetic intensity", Unit: "FLOP/byte", Group: GroupUtilization,
+		Is:         "How many operations are done for each byte that is moved.",
+		Measured:   "As MFU and MBU.",
+		Formula:    "FLOP/s / bytes a second; of a dense 16-bit decode step about the number of sequences, bent down by KV reads",
+		Misleads:   "Long contexts keep it low whatever the batch: a KV byte is used for a few operations only.",
+		AlsoCalled: []string{"Williams, Waterman, Patterson (CACM 2009): operational intensity"},
+	},
+	{
+		Key: "ridge", Name: "ridge point", Unit: "FLOP/byte", Group: GroupUtilization,
+		Is:         "The intensity from which on arithmetic limits and no longer bandwidth.",
+		Measured:   "From the peaks.",
+		Formula:    "peak FLOP/s / peak bytes a second: 295 for an H100 SXM in BF16",
+		Misleads:   "Decode hardly ever reaches it.",
+		AlsoCalled: []string{"also: machine balance, ops:byte ratio"},
+	},
+	{
+		Key: "step", Name: "a step", Unit: "s", Group: GroupUtilization,
+		Is:         "The mean time of one pass of the engine over its batch: each running request gets a token, and a part of the waiting prompts is computed.",
+		Measured:   "From the engine's count of steps, or taken as the gap between two events.",
+		Formula:    "busy time / steps; split by a model learned from the target's own past: fixed + KV · context of all sequences + prefill · computed prompt tokens + host · sequences",
+		Misleads:   "The split is a model: it is learned from the load that was seen. A step is TPOT only without speculation and interruptions.",
+		Signals:    []model.Signal{model.StepTokens, model.ITL},
+		AlsoCalled: []string{"vLLM: iteration", "TensorRT-LLM: iterLatencyMS", "also: forward pass, engine iteration"},
+	},
+	stepPart("fixed", "fixed and weights", "takes whatever runs: reading the weights, launching kernels", "the constant of the fitted model"),
+	stepPart("kv", "KV reads", "goes to reading the KV cache of the running sequences", "coefficient · context tokens of all running sequences"),
+	stepPart("prefill", "prefill", "goes to computing prompts", "coefficient · computed prompt tokens a step"),
+	stepPart("sequences", "host work", "goes to work on the host for each sequence", "coefficient · running sequences"),
+	stepPart("unexplained", "unexplained", "the load does not explain", "a step − the explained parts; below 0 it is faster than explained"),
+	stepPart("floor", "floor", "the roofline allows at least", "max(bytes a step / bandwidth, FLOP a step / peak)"),
+	{
+		Key: "step.residual", Name: "step against what load explains", Unit: "times", Group: GroupUtilization,
+		Is:       "How much longer a step takes than the load explains: about 1 means that more load is the cause, from 1.3 on the machine itself is slower than its own past.",
+		Measured: "Against the target's own baseline.",
+		Formula:  "a step / (fixed + KV + prefill + host)",
+		Misleads: "Very long prompts reach 1.26 without a slow machine. A change of version or flags needs a new baseline.",
+		Signals:  []model.Signal{model.StepTokens},
+	},
+	{
+		Key: "step.samples", Name: "samples of the step model", Unit: "blocks of 10 s", Group: GroupUtilization,
+		Is: "What the step model was fitted to.", Measured: "The target's own past.", Formula: "counted", Misleads: "Of a load that never changes nothing can be told apart.",
+	},
+	{
+		Key: "gpus", Name: "GPUs of a target", Unit: "GPUs", Group: GroupUtilization,
+		Is: "How many GPUs serve one target: tensor times pipeline parallel.", Measured: "Configured, told by the engine, or found by process and host.",
+		Formula: "counted", Misleads: "Wrong, it makes MFU and MBU wrong by the same factor.",
+	},
+	{
+		Key: "efficiency", Name: "share of the roofline reached", Unit: "0–1", Group: GroupUtilization,
+		Is: "How near a target comes to what the roofline allows at its intensity.", Measured: "As MFU and MBU.",
+		Formula: "FLOP/s / min(peak, bandwidth · intensity)", Misleads: "It is as uncertain as the estimates behind it.",
+	},
+}
+
+func stepPart(key, name, part, formula string) Topic {
+	return Topic{
+		Key: "step." + key, Name: "step: " + name, Unit: "s", Group: GroupUtilization,
+		Is:       "The part of a step that " + part + ".",
+		Measured: "By a model that is learned from the target's own past, in blocks of 10 s.",
+		Formula:  formula,
+		Misleads: "Parts are told apart only as far as the load varied. They add up to the whole step with what is unexplained.",
+		Signals:  []model.Signal{model.StepTokens, model.ITL, model.Running},
+	}
+}
+
+var devices = []Topic{
+	device("busy", "busy", "0–1, shown in %", "The share of time in which some kernel ran.", "the driver's counter, over about a second", "One busy multiprocessor of 132 reads 100 %: it says nothing of how much of the chip is used. An inference server reads about 100 % under any load.",
+		"NVML: utilization.gpu", "nvidia-smi, nvtop: GPU-Util", "DCGM: DCGM_FI_DEV_GPU_UTIL", "AMD: gfx_activity"),
+	device("memory_busy", "memory busy", "0–1, shown in %", "The share of time in which the memory was read or written.", "the driver's counter", "It is no share of the bandwidth: an H100 at full load was seen at 11 %.",
+		"NVML: utilization.memory", "DCGM: DCGM_FI_DEV_MEM_COPY_UTIL"),
+	device("sm_active", "SM active", "0–1, shown in %", "The share of cycles in which a multiprocessor had work, in the mean over all.", "hardware counter", "High in decode too: having work is not doing arithmetic.",
+		"DCGM: DCGM_FI_PROF_SM_ACTIVE", "NVML GPM: SM_UTIL"),
+	device("sm_occupancy", "SM occupancy", "0–1, shown in %", "How many warps were resident, of those that fit.", "hardware counter", "More is not faster by itself.",
+		"DCGM: DCGM_FI_PROF_SM_OCCUPANCY", "NVML GPM: SM_OCCUPANCY"),
+	device("tensor_active", "tensor active", "0–1, shown in %", "The share of cycles in which the tensor pipe issued.", "hardware counter", "Padding counts, and any precision. At a clock below boost it is higher than MFU.",
+		"DCGM: DCGM_FI_PROF_PIPE_TENSOR_ACTIVE", "NVML GPM: ANY_TENSOR_UTIL"),
+	device("dram_active", "DRAM active", "0–1, shown in %", "The share of cycles in which the memory moved data: what bandwidth is used.", "hardware counter", "About 0.8 is as much as can be reached. Before Hopper only DCGM tells it.",
+		"DCGM: DCGM_FI_PROF_DRAM_ACTIVE", "NVML GPM: DRAM_BW_UTIL"),
+	device("memory_total", "memory", "bytes", "The device's memory.", "the driver", "What the driver reserves is in it.", "nvidia-smi: memory.total"),
+	device("memory_reserved", "memory reserved", "bytes", "Memory that the driver keeps for itself.", "the driver, from version 2 of its call on", "Older drivers count it as used.", "DCGM: DCGM_FI_DEV_FB_RESERVED"),
+	device("memory_used", "memory used", "bytes", "Memory that is allocated, without what the driver reserves.", "the driver", "Engines allocate nearly all at their start: it says nothing of the KV cache's use.",
+		"nvidia-smi: memory.used", "DCGM: DCGM_FI_DEV_FB_USED"),
+	device("power_w", "power", "W", "What the board draws.", "the board's sensor: a mean of a second on newer chips, an instant on older ones", "The board, not the wall: fans, host and conversion are not in it.",
+		"nvidia-smi: power.draw", "DCGM: DCGM_FI_DEV_POWER_USAGE"),
+	device("power_limit_w", "power limit", "W", "What the board may draw.", "the driver's enforced limit", "Near it clocks go down: normal under load.", "nvidia-smi: enforced.power.limit"),
+	device("energy_j", "energy", "J", "What the board has drawn since the driver was loaded.", "the driver's counter, Volta and newer", "Its difference is a better mean power than readings of it.", "DCGM: DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION (mJ)"),
+	device("sm_clock_hz", "SM clock", "Hz", "The clock of the multiprocessors now.", "the driver", "Peaks are quoted at a boost clock that may lie below the highest.", "nvidia-smi: clocks.sm"),
+	device("sm_clock_max_hz", "SM clock, highest", "Hz", "The highest clock that the driver allows.", "the driver", "It can exceed that of the datasheet's peak by some per cent.", "nvidia-smi: clocks.max.sm"),
+	device("memory_clock_hz", "memory clock", "Hz", "The clock of the memory now.", "the driver", "Lower while idle.", "nvidia-smi: clocks.mem"),
+	device("memory_clock_max_hz", "memory clock, highest", "Hz", "The highest clock of the memory.", "the driver", "", "nvidia-smi: clocks.max.mem"),
+	device("temperature_c", "temperature", "°C", "Of the chip.", "the board's sensor", "Throttling begins at a threshold of the board's own.", "nvidia-smi: temperature.gpu"),
+	device("memory_temperature_c", "memory temperature", "°C", "Of the memory.", "the board's sensor, where there is one", "", "nvidia-smi: temperature.memory"),
+	device("pcie_tx_bytes_per_second", "PCIe out", "bytes/s", "What leaves the device over PCIe.", "the driver, over 20 ms, or a counter", "A sample of 20 ms misses bursts.", "DCGM: DCGM_FI_PROF_PCIE_TX_BYTES"),
+	device("pcie_rx_bytes_per_second", "PCIe in", "bytes/s", "What reaches the device over PCIe.", "the driver, over 20 ms, or a counter", "A sample of 20 ms misses bursts.", "DCGM: DCGM_FI_PROF_PCIE_RX_BYTES"),
+	device("nvlink_tx_bytes_per_second", "NVLink out", "bytes/s", "What leaves the device over all its NVLinks.", "differences of the driver's counters", "", "DCGM: DCGM_FI_PROF_NVLINK_TX_BYTES"),
+	device("nvlink_rx_bytes_per_second", "NVLink in", "bytes/s", "What reaches the device over all its NVLinks.", "differences of the driver's counters", "", "DCGM: DCGM_FI_PROF_NVLINK_RX_BYTES"),
+	device("ecc_uncorrected", "uncorrected ECC errors", "errors", "Memory errors that could not be mended, since the driver was loaded.", "the driver's counter", "One is a reason to look; the page that held it is retired.", "DCGM: DCGM_FI_DEV_ECC_DBE_VOL_TOTAL"),
+	device("dram_peak_bytes_per_second", "DRAM bandwidth, peak", "bytes/s", "The memory bandwidth as the source states it.", "its source", "About 0.8 of it can be reached."),
+	device("throttled", "throttled", "", "Why the device runs slower than it could: power cap, thermal, hardware slowdown, power brake.", "the driver's clock event reasons", "A power cap alone is normal under load; idle clocks are none.", "nvidia-smi: clocks_event_reasons", "NVML before 2023: clocks throttle reasons"),
+	device("device.state", "state of a device", "", "Whether the device is there: present, lost or unsupported, and since when.", "the driver or exporter", "One that fell off the bus keeps its last values, which are marked as old."),
+	device("unchanged", "time without a change", "s", "How long none of the device's values has moved.", "between polls", "An exporter that hangs repeats itself: equal values for minutes are none."),
+	device("process.memory", "memory of a process", "bytes", "Device memory that a process holds.", "the driver", "Not known in some containers and with virtual GPUs.", "nvidia-smi: used_gpu_memory"),
+	device("devices", "GPUs present", "GPUs", "How many devices answer, of those that were seen.", "counted; slices of one GPU are not counted beside it", "Devices that never answered are not in it."),
+	device("round", "round of readings", "s", "How long reading all devices once took.", "slotop's own clock", "A slow driver makes a slow round: PCIe rates block for 20 ms each."),
+	device("bad_samples", "bad samples", "readings", "Readings that cannot be, refused and counted.", "counted by slotop", ""),
+}
+
+func device(key, name, unit, is, from, misleads string, also ...string) Topic {
+	return Topic{
+		Key: key, Name: name, Unit: unit, Group: GroupDevices, Is: is, Measured: "At the device: " + from + ".",
+		Formula: "as it was read", Misleads: misleads, AlsoCalled: also,
+	}
+}
