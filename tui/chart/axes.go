@@ -2,7 +2,6 @@ package chart
 
 import (
 	"math"
-	"time"
 	"unicode/utf8"
 )
 
@@ -32,48 +31,30 @@ func (g *plotting) label(y int, s string) {
 	g.c.text(max(gutter-n, 0), y, s, g.Label)
 }
 
+// timeline draws the axis, or says that there is nothing above it: then no time is
+// worth reading, and none should seem to pass.
 func (g *plotting) timeline() {
-	line, gap, tick := '─', '╌', '┬'
-	if g.ASCII {
-		line, gap, tick = '-', '.', '+'
-	}
 	known, some := g.known()
-	for x := range g.w {
-		if g.c.at(g.x0+x, g.h) != ' ' {
-			continue // a mark's letter
-		}
-		r := line
-		if !known[x] {
-			r = gap
-		}
-		g.c.set(g.x0+x, g.h, r, g.Rule)
-	}
-	if !some { // no time is worth reading, and none should seem to pass
-		y := (g.h - 1) / 2
-		if g.Objective > 0 && g.row(g.Objective)/dotsDown == y {
-			y++
-		}
-		g.c.text(g.x0+1, y, cut(g.Empty, g.w-1), g.Label)
+	foot := g.foot()
+	foot.known = known
+	if some {
+		foot.draw()
 		return
 	}
-	every := tickSpan(g.per * dotsAcross * 10) // room for 00:00 and air
-	if every < time.Minute {
-		every = tickSpan(g.per * dotsAcross * 13) // for 00:00:00
+	foot.times = false
+	foot.draw()
+	y := (g.h - 1) / 2
+	if g.Objective > 0 && g.row(g.Objective)/dotsDown == y {
+		y++
 	}
-	free := 0
-	first := g.End.Add(-g.Span).Truncate(every)
-	for t := first; !t.After(g.End); t = t.Add(every) {
-		x := g.cellBefore(g.End.Sub(t))
-		text := clock(t, every)
-		from := min(max(x-len(text)/2, 0), g.w-len(text))
-		if x < 0 || from < free {
-			continue
-		}
-		if r := g.c.at(g.x0+x, g.h); r == line || r == gap {
-			g.c.set(g.x0+x, g.h, tick, g.Rule)
-		}
-		g.c.text(g.x0+from, g.h+1, text, g.Label)
-		free = from + len(text) + 1
+	g.c.text(g.x0+1, y, cut(g.Empty, g.w-1), g.Label)
+}
+
+// foot is the time axis of the chart.
+func (g *plotting) foot() footing {
+	return footing{
+		timescale: g.timescale, c: g.c, x0: g.x0, y: g.h, end: g.End, span: g.Span, marks: g.Marks, times: true, shared: g.Shared,
+		label: g.Label, rule: g.Rule, mark: g.MarkInk, ascii: g.ASCII,
 	}
 }
 
@@ -87,10 +68,10 @@ func (g *plotting) known() (known []bool, some bool) {
 			if math.IsNaN(float64(v)) {
 				continue
 			}
-			to := floorCell(g.column(i, len(values)))
+			to := floorCell(g.point(i, len(values)))
 			from := to
 			if i > 0 && !math.IsNaN(float64(values[i-1])) {
-				from = floorCell(g.column(i-1, len(values)))
+				from = floorCell(g.point(i-1, len(values)))
 			}
 			for x := max(from, 0); x <= to && x < g.w; x++ {
 				known[x], some = true, true
@@ -98,13 +79,6 @@ func (g *plotting) known() (known []bool, some bool) {
 		}
 	}
 	return known, some
-}
-
-func floorCell(column int) int {
-	if column < 0 {
-		return -1
-	}
-	return column / dotsAcross
 }
 
 // tags writes the texts at the right. Each takes the free row nearest to its own

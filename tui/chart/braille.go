@@ -17,12 +17,12 @@ type dot struct{ x, y int }
 
 // dots is one layer of a plot at the resolution of braille dots, a byte a cell.
 type dots struct {
-	w, h   int // in cells
-	bits   []uint8
-	dotted bool // lines leave out every other dot
+	w, h  int // in cells
+	bits  []uint8
+	every int // a line draws one dot of so many
 }
 
-func newDots(w, h int) *dots { return &dots{w: w, h: h, bits: make([]uint8, w*h)} }
+func newDots(w, h int) *dots { return &dots{w: w, h: h, bits: make([]uint8, w*h), every: 1} }
 
 // set marks a dot; outside of the layer it does nothing.
 func (d *dots) set(p dot) {
@@ -32,8 +32,8 @@ func (d *dots) set(p dot) {
 	d.bits[p.y/dotsDown*d.w+p.x/dotsAcross] |= dotBits[p.y%dotsDown][p.x%dotsAcross]
 }
 
-// join marks the straight line between two dots, both included. Which dots a
-// dotted line leaves out depends on their place alone: it does not creep.
+// join marks the straight line between two dots, both included. Which dots it
+// leaves out depends on their place alone: it does not creep.
 func (d *dots) join(a, b dot) {
 	dx, dy := b.x-a.x, b.y-a.y
 	n := max(abs(dx), abs(dy))
@@ -43,7 +43,7 @@ func (d *dots) join(a, b dot) {
 		if i > 0 {
 			p = dot{a.x + roundDiv(dx*i, n), a.y + roundDiv(dy*i, n)}
 		}
-		if !d.dotted || steep && p.y%2 == 0 || !steep && p.x%2 == 0 {
+		if steep && p.y%d.every == 0 || !steep && p.x%d.every == 0 {
 			d.set(p)
 		}
 	}

@@ -418,7 +418,9 @@ func TestDottedDiffersWithoutColour(t *testing.T) {
 	for _, to := range []dot{{39, 0}, {39, 9}, {3, 39}, {20, 20}} {
 		count := func(dotted bool) (n int) {
 			d := newDots(20, 10)
-			d.dotted = dotted
+			if dotted {
+				d.every = 2
+			}
 			d.join(dot{0, 0}, to)
 			for _, b := range d.bits {
 				n += bits.OnesCount8(b)

@@ -14,12 +14,26 @@ type Line struct {
 	Under  bool    // beyond Limit is below it
 	Letter rune    // without braille
 	Dotted bool    // every other dot only, so that it differs without colour
+	Sparse bool    // every fourth dot only, likewise
+	Faint  bool    // it does not stretch the scale far beyond the others
 }
 
 // beyond compares as coarsely as values are kept: one at the limit is not beyond.
 func (l Line) beyond(v float32) bool {
 	limit := float32(l.Limit)
 	return limit > 0 && (l.Under && v < limit || !l.Under && v > limit)
+}
+
+// every is how many dots it takes for one to be drawn.
+func (l Line) every() int {
+	switch {
+	case l.Sparse:
+		return 4
+	case l.Dotted:
+		return 2
+	default:
+		return 1
+	}
 }
 
 // Band is a bracket around a line. NaN is a gap, +Inf reaches the top.
@@ -55,6 +69,7 @@ type Plot struct {
 	TagWidth  int // cells kept at the right for them
 	Marks     []Mark
 	Empty     string // said where no line has a value in the span
+	Shared    bool   // the times of day stand under a chart below: the axis takes one row
 
 	Step   time.Duration
 	Span   time.Duration // shown in all
@@ -73,6 +88,9 @@ const (
 	minPlotH = 2
 	axisRows = 2
 	hidden   = 4 // an objective this many times beyond all values would flatten them
+
+	// faintMost is how far beyond the other lines a faint one may stretch the scale.
+	faintMost = 2
 )
 
 // MinH is the least height of a chart.
@@ -83,28 +101,25 @@ type plotting struct {
 	Plot
 	c     *cells
 	scale scale
-	x0    int           // first column of the area
-	w, h  int           // of the area, in cells
-	per   time.Duration // a column of dots
-	last  int64         // index of the last column of dots since the clock began
-	drawn []uint8       // dots of the lines so far, a byte a cell
+	x0    int     // first column of the area
+	w, h  int     // of the area, in cells
+	drawn []uint8 // dots of the lines so far, a byte a cell
+	timescale
 }
 
 // Render draws the chart in exactly W × H cells; where that is too small for
 // one, it is blank.
 func (p Plot) Render() string {
 	c := newCells(max(p.W, 0), max(p.H, 0))
-	g := &plotting{Plot: p, c: c, x0: gutter + 1, w: p.W - gutter - 1 - p.TagWidth, h: p.H - axisRows}
+	g := &plotting{Plot: p, c: c, x0: gutter + 1, w: p.W - gutter - 1 - p.TagWidth, h: p.H - axisRowsOf(p.Shared)}
 	if g.w < minPlotW || g.h < minPlotH || p.Step <= 0 || p.Span <= 0 {
 		return c.String()
 	}
-	g.per = max(p.Span/time.Duration(g.w*dotsAcross), 1)
-	cell := int64(g.per) * dotsAcross
-	g.last = (int64(p.Since)/cell)*dotsAcross + dotsAcross - 1
+	g.timescale = timescaleOf(g.w, p.Span, p.Since)
 	g.scale = scaleTo(p.most(), g.h)
 	g.lines()
 	g.objective()
-	g.marks()
+	g.foot().uprights(g.h)
 	g.axes()
 	g.tags()
 	return c.String()
@@ -118,7 +133,14 @@ func (p Plot) most() float64 {
 	}
 	var most float64
 	for _, l := range p.Lines {
-		most = max(most, Largest(p.shown(l.Values)))
+		if !l.Faint {
+			most = max(most, Largest(p.shown(l.Values)))
+		}
+	}
+	for _, l := range p.Lines {
+		if l.Faint {
+			most = max(most, min(Largest(p.shown(l.Values)), faintMost*most))
+		}
 	}
 	if p.Band != nil {
 		if hi := Largest(p.shown(p.Band.Hi)); hi <= 2*most {
@@ -148,15 +170,8 @@ func Largest(values []float32) float64 {
 	return most
 }
 
-// column is the column of dots of point i of n.
-func (g *plotting) column(i, n int) int {
-	at := int64(g.Since) - int64(n-1-i)*int64(g.Step)
-	idx := at / int64(g.per)
-	if at < 0 {
-		idx--
-	}
-	return g.w*dotsAcross - 1 - int(g.last-idx)
-}
+// point is the column of dots of point i of n.
+func (g *plotting) point(i, n int) int { return g.column(time.Duration(n-1-i) * g.Step) }
 
 // row is the row of dots of a value, from the top; values off the scale stay at
 // its ends.
@@ -182,7 +197,7 @@ func (g *plotting) lines() {
 // trace draws a line; what is beyond its limit is a layer of its own.
 func (g *plotting) trace(l Line) (within, over *dots) {
 	within, over = newDots(g.w, g.h), newDots(g.w, g.h)
-	within.dotted, over.dotted = l.Dotted, l.Dotted
+	within.every, over.every = l.every(), l.every()
 	values := g.shown(l.Values)
 	var prev dot
 	joined := false
@@ -192,7 +207,7 @@ func (g *plotting) trace(l Line) (within, over *dots) {
 			joined = false
 			continue
 		}
-		p := dot{g.column(i, len(values)), g.row(f)}
+		p := dot{g.point(i, len(values)), g.row(f)}
 		if joined && p == prev {
 			continue
 		}
@@ -219,8 +234,8 @@ func (g *plotting) shade(b Band) *dots {
 		if math.IsNaN(l) || math.IsNaN(h) {
 			continue
 		}
-		next := g.column(min(i+1, n-1), n)
-		for x := g.column(i, n); x <= next; x++ {
+		next := g.point(min(i+1, n-1), n)
+		for x := g.point(i, n); x <= next; x++ {
 			d.shade(x, g.row(h), g.row(l))
 		}
 	}
@@ -261,38 +276,4 @@ func (g *plotting) objective() {
 			g.c.set(g.x0+x, y, dash, g.ObjectiveInk)
 		}
 	}
-}
-
-// marks draws a thin rule for each instant and its letter on the axis.
-func (g *plotting) marks() {
-	rule := '┊'
-	if g.ASCII {
-		rule = '|'
-	}
-	for _, m := range g.Marks {
-		x := g.cellBefore(m.Before)
-		if x < 0 || x >= g.w {
-			continue
-		}
-		for y := range g.h {
-			if g.c.at(g.x0+x, y) == ' ' {
-				g.c.set(g.x0+x, y, rule, g.MarkInk)
-			}
-		}
-		g.c.set(g.x0+x, g.h, m.Letter, g.MarkInk)
-	}
-}
-
-// cellBefore is the cell column of an instant that long before the end.
-func (g *plotting) cellBefore(d time.Duration) int {
-	at := int64(g.Since) - int64(d)
-	idx := at / int64(g.per)
-	if at < 0 {
-		idx--
-	}
-	x := int64(g.w*dotsAcross-1) - (g.last - idx)
-	if x < 0 {
-		return -1
-	}
-	return int(x) / dotsAcross
 }
