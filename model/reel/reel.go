@@ -1,0 +1,231 @@
+// Package reel keeps frames of the past: each of the last minutes, and further back
+// fewer, as many as its bound on memory allows. It makes no frames, reads no clock and
+// has one caller at a time.
+package reel
+
+import (
+	"slices"
+	"sort"
+	"time"
+
+	"slotop/model"
+)
+
+// Config says what a reel keeps.
+type Config struct {
+	Least  time.Duration // between two frames: of those that come faster each replaces the one before
+	Dense  time.Duration // how far back every frame is kept
+	Gap    time.Duration // between two frames before that
+	Reach  time.Duration // older frames go; 0: none goes for its age
+	Weight int           // bytes that all frames may weigh by Weigh; the newest and the oldest stay whatever they weigh
+}
+
+// Reel keeps frames in the order of their instants. What it hands out is never written
+// to.
+type Reel struct {
+	config Config
+	takes  []take
+	sparse int // so many of the takes, from the oldest on, lie before the dense part
+	weight int
+}
+
+// take is a frame that is kept.
+type take struct {
+	frame  *model.Frame
+	weight int
+	event  bool // something happened since the frame before it: viewers jump here
+	cut    bool // frames between the one before it and this one are gone
+}
+
+// New makes an empty reel.
+func New(c Config) *Reel { return &Reel{config: c} }
+
+// Add takes the next frame. A frame that is not newer than the last is not taken.
+func (r *Reel) Add(f *model.Frame) {
+	n := len(r.takes)
+	if n > 0 && f.At.Mono <= r.takes[n-1].frame.At.Mono {
+		return
+	}
+	t := take{frame: f, weight: Weigh(f), event: n > 0 && eventful(r.takes[n-1].frame, f)}
+	r.takes = append(r.takes, t)
+	r.weight += t.weight
+	if n > 1 && !r.takes[n-1].event && f.At.Sub(r.takes[n-2].frame.At) < r.config.Least {
+		r.remove(n - 1)
+	}
+	r.forget()
+	r.thin()
+	r.lighten()
+}
+
+// eventful reports whether something happened after one frame and up to the next.
+func eventful(before, f *model.Frame) bool {
+	return slices.ContainsFunc(f.Events, func(e model.Event) bool { return e.At.Mono > before.At.Mono })
+}
+
+// remove takes a frame out; the one after it then follows a cut.
+func (r *Reel) remove(i int) {
+	r.weight -= r.takes[i].weight
+	r.takes = slices.Delete(r.takes, i, i+1)
+	if i < len(r.takes) {
+		r.takes[i].cut = true
+	}
+	if i < r.sparse {
+		r.sparse--
+	}
+}
+
+// forget drops what lies beyond the reach.
+func (r *Reel) forget() {
+	for r.config.Reach > 0 && len(r.takes) > 1 && r.ageOf(0) > r.config.Reach {
+		r.remove(0)
+	}
+}
+
+func (r *Reel) ageOf(i int) time.Duration {
+	return r.takes[len(r.takes)-1].frame.At.Sub(r.takes[i].frame.At)
+}
+
+// thin looks at each frame once, when it leaves the dense part: it stays where it is
+// the first in a while, or where something happened.
+func (r *Reel) thin() {
+	for r.sparse < len(r.takes)-1 && r.ageOf(r.sparse) > r.config.Dense {
+		i := r.sparse
+		t := &r.takes[i]
+		if i > 0 && !t.event && t.frame.At.Sub(r.takes[i-1].frame.At) < r.config.Gap {
+			r.remove(i)
+			continue
+		}
+		t.frame = bare(t.frame)
+		r.sparse++
+	}
+}
+
+// bare is a frame without its charts' past. That of the newest frame holds the same
+// points: keeping those of an hour ago alive would cost a multiple of them.
+func bare(f *model.Frame) *model.Frame {
+	c := *f
+	c.Workflows = slices.Clone(f.Workflows)
+	for i := range c.Workflows {
+		c.Workflows[i].History = nil
+	}
+	return &c
+}
+
+// keptForEvent is how much wider the hole must be that a frame leaves where something
+// happened, compared with one where nothing did.
+const keptForEvent = 16
+
+// lighten drops frames until the others weigh no more than they may, each time the one
+// that leaves the smallest hole for its age: what is long ago is looked for less
+// exactly.
+func (r *Reel) lighten() {
+	for r.weight > r.config.Weight && len(r.takes) > 2 {
+		least, at := 0.0, 0
+		for i := 1; i < len(r.takes)-1; i++ {
+			hole := r.takes[i+1].frame.At.Sub(r.takes[i-1].frame.At).Seconds() / (r.ageOf(i) + time.Second).Seconds()
+			if r.takes[i].event {
+				hole *= keptForEvent
+			}
+			if at == 0 || hole < least {
+				least, at = hole, i
+			}
+		}
+		r.remove(at)
+	}
+}
+
+// Len is how many frames are kept.
+func (r *Reel) Len() int { return len(r.takes) }
+
+// Weight is what the frames weigh, in bytes by Weigh.
+func (r *Reel) Weight() int { return r.weight }
+
+// Span is when the oldest and the newest frame are of; two zero instants while there
+// is none.
+func (r *Reel) Span() (from, to model.Instant) {
+	if len(r.takes) == 0 {
+		return model.Instant{}, model.Instant{}
+	}
+	return r.takes[0].frame.At, r.takes[len(r.takes)-1].frame.At
+}
+
+// after is the position of the first frame that is later than an instant.
+func (r *Reel) after(at time.Duration) int {
+	return sort.Search(len(r.takes), func(i int) bool { return r.takes[i].frame.At.Mono > at })
+}
+
+// Step is the frame that lies that many kept frames after an instant, or before it
+// when by is negative; nil where there is none, and when by is 0.
+func (r *Reel) Step(at model.Instant, by int) *model.Frame {
+	i := r.after(at.Mono) // of the first later one
+	switch {
+	case by == 0:
+		return nil
+	case by > 0:
+		i += by - 1
+	case i > 0 && r.takes[i-1].frame.At.Mono == at.Mono:
+		i += by - 1
+	default:
+		i += by
+	}
+	return r.frame(i)
+}
+
+// Near is the frame nearest to an instant, the earlier of two that are as near; nil
+// while there is none.
+func (r *Reel) Near(at model.Instant) *model.Frame {
+	i := r.after(at.Mono)
+	if i == len(r.takes) || i > 0 && at.Sub(r.takes[i-1].frame.At) <= r.takes[i].frame.At.Sub(at) {
+		i--
+	}
+	return r.frame(i)
+}
+
+// Since is the first frame that is not earlier than an instant; nil where there is none.
+func (r *Reel) Since(at model.Instant) *model.Frame { return r.frame(r.after(at.Mono - 1)) }
+
+// Until is the last frame that is not later than an instant, nil where there is none.
+// It is exact where no frame is missing between it and the one after it.
+func (r *Reel) Until(at model.Instant) (f *model.Frame, exact bool) {
+	i := r.after(at.Mono)
+	if i == 0 {
+		return nil, false
+	}
+	exact = r.takes[i-1].frame.At.Mono == at.Mono || i < len(r.takes) && !r.takes[i].cut
+	return r.frame(i - 1), exact
+}
+
+// Cut drops every frame that is later than an instant.
+func (r *Reel) Cut(at model.Instant) {
+	for n := len(r.takes); n > 0 && r.takes[n-1].frame.At.Mono > at.Mono; n-- {
+		r.remove(n - 1)
+	}
+}
+
+// frame is the i-th frame with its charts' past, nil where there is none.
+func (r *Reel) frame(i int) *model.Frame {
+	if i < 0 || i >= len(r.takes) {
+		return nil
+	}
+	if f := r.takes[i].frame; i >= r.sparse {
+		return f
+	}
+	return hung(r.takes[i].frame, r.takes[len(r.takes)-1].frame)
+}
+
+// hung is a frame with the past that its charts had, as far as the newest frame still
+// knows it.
+func hung(f, newest *model.Frame) *model.Frame {
+	past := make(map[string]*model.History, len(newest.Workflows))
+	for i := range newest.Workflows {
+		past[newest.Workflows[i].Name] = newest.Workflows[i].History
+	}
+	c := *f
+	c.Workflows = slices.Clone(f.Workflows)
+	for i := range c.Workflows {
+		if h := past[c.Workflows[i].Name]; h != nil {
+			c.Workflows[i].History = until(h, f.At)
+		}
+	}
+	return &c
+}
