@@ -36,7 +36,7 @@ const (
 var bindings = []binding{
 	{keys: []string{"1"}, print: "1", help: "overview: who is hurt", short: "overview", group: groupScreens, do: show(overview), here: shows(overview)},
 	{keys: []string{"2"}, print: "2", help: "latency: percentiles, phases", short: "latency", group: groupScreens, do: show(latency), here: shows(latency)},
-	{keys: []string{"3"}, print: "3", help: "queue & cache: what is under way", short: "queue", group: groupScreens, do: show(inflight), here: shows(inflight)},
+	{keys: []string{"3"}, print: "3", help: "queue & cache: in flight", short: "queue", group: groupScreens, do: show(inflight), here: shows(inflight)},
 	{keys: []string{"4"}, print: "4", help: "roofline, MFU, MBU, GPUs", short: "util", group: groupScreens, do: show(utilization), here: shows(utilization)},
 	{keys: []string{"5"}, print: "5", help: "fleet: a row a target", short: "fleet", group: groupScreens, do: show(fleet), here: shows(fleet)},
 	{keys: []string{"6"}, print: "6", help: "findings, alerts, budgets", short: "alerts", group: groupScreens, do: show(alerts), here: shows(alerts), badge: true},

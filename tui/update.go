@@ -43,7 +43,7 @@ func move(by int) func(*Model) tea.Cmd {
 	return func(m *Model) tea.Cmd {
 		switch {
 		case m.help:
-			m.scroll = within(m.scroll+by, panes.HelpLines(m.keys, m.look()))
+			m.scroll = within(m.scroll+by, panes.HelpScroll(m.keys, m.bodySize(), m.look())+1)
 		case m.open:
 			m.view.Scroll = min(max(m.view.Scroll+by, 0), m.page().Scroll(m.frame(), m.bodySize(), m.look()))
 		case m.screen == alerts:

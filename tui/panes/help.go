@@ -35,37 +35,32 @@ type Help struct {
 // Name names the pane.
 func (Help) Name() string { return "help" }
 
-// helpColumn is the width of one column of the help.
-const helpColumn = 39
+// What the help needs: the column of the keys, that of the words of a condition, and the
+// least that a column of entries has for its text.
+const (
+	helpKey    = 9
+	helpWord   = 13
+	helpColumn = 38
+	helpGap    = 2
+)
 
-// Render flows the entries into as many columns as fit.
+// Render flows the entries into as many columns as fit, and where they are higher than
+// the screen shows the rows from Scroll on.
 func (h Help) Render(_ *model.Frame, size layout.Size, look Look) string {
-	entries := h.entries(size.W, look)
-	across := max(size.W/helpColumn, 1)
-	rows := size.H - 1
-	if rows < 1 {
-		return look.rule(size.W, []seg{{themes.Strong, "HELP"}})
+	rows, w := h.rows(size.W, look)
+	room := size.H - 1
+	remark := []part{say(1, themes.Muted, "e explains every number").of("key.e", ""), say(2, themes.Muted, "esc closes it").of("key.esc", "")}
+	from := min(max(h.Scroll, 0), max(len(rows)-room, 0))
+	if len(rows) > room {
+		remark = append([]part{say(0, themes.Muted, look.pick("↑↓", "up/down")+" for more")}, remark...)
 	}
-	from := 0
-	var remark []part
-	if cols := flow(entries, across, rows); cols == nil {
-		from = min(h.Scroll*across, max(len(entries)-rows*across+across, 0))
-		remark = []part{say(0, themes.Muted, look.pick("↑↓", "up/down")+" for more")}
-	}
-	out := []string{look.rule(size.W, []seg{{themes.Strong, "HELP"}, {themes.Muted, "  esc closes it"}}, remark...)}
-	shown := entries[from:]
-	cols := flow(shown[:min(len(shown), rows*across)], across, rows)
-	if cols == nil { // the headings that moved on took the last rows
-		cols = flow(shown[:min(len(shown), rows*across-across)], across, rows)
-	}
-	for y := range rows {
+	out := []string{look.rule(size.W, []seg{{themes.Strong, "HELP"}}, remark...)}
+	for _, row := range rows[from:min(from+max(room, 0), len(rows))] {
 		l := look.line(size.W)
-		for x, col := range cols {
-			if y < len(col) {
-				l.pad(x * helpColumn)
-				for _, s := range fittingSegs(col[y], helpColumn-1, look) {
-					l.put(s.role, s.text)
-				}
+		for x, entry := range row {
+			l.pad(x * (w + helpGap))
+			for _, s := range entry {
+				l.put(s.role, s.text)
 			}
 		}
 		out = append(out, l.String())
@@ -73,67 +68,67 @@ func (h Help) Render(_ *model.Frame, size layout.Size, look Look) string {
 	return strings.TrimRight(lines(size.H, out...), "\n")
 }
 
-// flow divides entries into columns of like height, none higher than rows. A
-// heading is not left alone at the foot of a column. It is nil when they do not
-// fit.
-func flow(entries [][]seg, across, rows int) [][][]seg {
-	per := min((len(entries)+across-1)/across, rows)
-	var cols [][][]seg
-	for len(entries) > 0 {
-		if len(cols) == across {
-			return nil
-		}
+// HelpScroll is how far the help can be scrolled in a size.
+func HelpScroll(keys *[]KeyHelp, size layout.Size, look Look) int {
+	rows, _ := Help{Keys: keys}.rows(size.W, look)
+	return max(len(rows)-(size.H-1), 0)
+}
+
+// rows divides the entries into columns of like height, and says how wide each is. A
+// heading is not left alone at the foot of a column.
+func (h Help) rows(width int, look Look) (rows [][][]seg, w int) {
+	across := max((width+helpGap)/(helpColumn+helpGap), 1)
+	w = (width+helpGap)/across - helpGap
+	entries := h.entries(width, w, look)
+	per := (len(entries) + across - 1) / across
+	for x := 0; len(entries) > 0; x++ {
 		n := min(per, len(entries))
 		if n < len(entries) && n > 1 && len(entries[n-1]) == 1 {
 			n--
 		}
-		cols = append(cols, entries[:n])
+		if x == across-1 {
+			n = len(entries)
+		}
+		for y, e := range entries[:n] {
+			if y == len(rows) {
+				rows = append(rows, make([][]seg, across))
+			}
+			rows[y][x] = e
+		}
 		entries = entries[n:]
 	}
-	return cols
-}
-
-// HelpLines is how far the help can be scrolled at least: one line an entry.
-func HelpLines(keys *[]KeyHelp, look Look) int { return len(Help{Keys: keys}.entries(0, look)) }
-
-func fittingSegs(segs []seg, w int, look Look) []seg {
-	var out []seg
-	for _, s := range segs {
-		s.text = look.cut(s.text, w)
-		w -= cells(s.text)
-		out = append(out, s)
-	}
-	return out
+	return rows, w
 }
 
 // entries is a line for each key by group, each mark, and each word that stands
-// for a missing number.
-func (h Help) entries(w int, look Look) [][]seg {
+// for a missing number; texts that are longer than w go on below.
+func (h Help) entries(width, w int, look Look) [][]seg {
 	var out [][]seg
+	add := func(sign seg, at int, text string) {
+		sign.text += spaces(at - 1 - cells(sign.text))
+		for i, l := range wrap(text, w-at-1) {
+			if i > 0 {
+				sign.text = spaces(at - 1)
+			}
+			out = append(out, []seg{{sign.role, " " + sign.text + " "}, {themes.Text, l}})
+		}
+	}
 	group := ""
 	for _, k := range *h.Keys {
 		if k.Group != group && group != "" { // the first group stands under the title
-			out = append(out, []seg{{themes.Muted, " " + k.Group}})
+			out = append(out, []seg{{themes.Muted, k.Group}})
 		}
 		group = k.Group
-		key := look.pick(k.Key, k.ASCII)
-		out = append(out, []seg{{themes.Key, "  " + key + spaces(10-cells(key))}, {themes.Text, " " + k.Does}})
+		add(seg{themes.Key, look.pick(k.Key, k.ASCII)}, helpKey, k.Does)
 	}
-	out = append(out, []seg{{themes.Muted, " marks"}})
+	out = append(out, []seg{{themes.Muted, "marks"}})
 	for c := range conditionTable {
 		info := conditionTable[c]
-		word := info.in(10)
-		out = append(out, []seg{
-			{info.role, "  " + look.mark(condition(c)) + " " + word},
-			{themes.Text, spaces(10-cells(word)) + " " + info.means},
-		})
+		add(seg{info.role, look.mark(condition(c)) + " " + info.in(helpWord-4)}, helpWord, info.means)
 	}
-	out = append(out, []seg{{themes.Muted, " numbers"}})
-	for _, n := range numberWords[:len(numberWords)-h.onlyNarrow(w)] {
-		out = append(out, []seg{
-			{themes.Strong, "  " + look.pick(n.sign, n.ascii) + spaces(10-cells(look.pick(n.sign, n.ascii)))},
-			{themes.Text, " " + n.means},
-		})
+	out = append(out, []seg{{themes.Muted, "numbers"}})
+	for _, n := range numberWords[:len(numberWords)-h.onlyNarrow(width)] {
+		add(seg{themes.Strong, look.pick(n.sign, n.ascii)}, helpKey, n.means)
 	}
 	return out
 }

@@ -391,10 +391,9 @@ func TestHelpShowsEveryKey(t *testing.T) {
 			t.Errorf("%q %q is not in the help:\n%s", k.Key, k.Does, got)
 		}
 	}
-	n := HelpLines(keys, Look{})
-	seen := ""
-	for scroll := range n {
-		seen += Help{Keys: keys, Scroll: scroll}.Render(nil, layout.Size{W: 40, H: 8}, Look{})
+	seen, small := "", layout.Size{W: 40, H: 8}
+	for scroll := range HelpScroll(keys, small, Look{}) + 1 {
+		seen += Help{Keys: keys, Scroll: scroll}.Render(nil, small, Look{})
 	}
 	for _, k := range *keys {
 		if !strings.Contains(seen, k.Does) {
