@@ -131,26 +131,6 @@ type LoadView struct {
 	BehindS          Reading `json:"behind_s"` // the latest request's delay before it was sent
 }
 
-// StageView is a stretch of a load test, from one mark to the next.
-type StageView struct {
-	Name      string          `json:"name"`
-	From      Instant         `json:"from"`
-	To        Instant         `json:"to"` // null while it is open
-	Workflows []StageWorkflow `json:"workflows"`
-}
-
-// StageWorkflow is a workflow's figures over a stage.
-type StageWorkflow struct {
-	Name            string       `json:"name"`
-	Finished        Reading      `json:"finished"`
-	PerSecond       Reading      `json:"per_second"`
-	OutputPerSecond Reading      `json:"output_per_second"`
-	TTFT            *Dist        `json:"ttft"`
-	TPOT            *Dist        `json:"tpot"`
-	E2E             *Dist        `json:"e2e"`
-	Goodput         *GoodputView `json:"goodput"`
-}
-
 // Complete is the phases with a zero where nobody is: whoever reports phases
 // reports all of them.
 func (p Phases) Complete() Phases {

@@ -22,6 +22,11 @@ type stages struct {
 	closed []model.StageView
 	name   string
 	from   model.Instant // zero without a mark
+
+	looked  time.Duration // when the open one was looked at last
+	unseen  time.Duration // of it, so far
+	cuts    cuts
+	batches map[string]*batches // by workflow, of the open one
 }
 
 // onMark closes the open stage and begins another.
@@ -36,6 +41,7 @@ func (f *Fleet) onMark(at model.Instant, name string) {
 		}
 	}
 	s.name, s.from = strings.ToValidUTF8(name[:min(len(name), maxStageName)], ""), at
+	s.looked, s.unseen, s.cuts, s.batches = at.Mono, 0, newCuts(at.Mono), map[string]*batches{}
 	for _, t := range f.targets {
 		t.marked = append(make([]float64, 0, t.cols.width), t.counters.Total()...)
 	}
@@ -51,31 +57,57 @@ func (s *stages) see(f *Fleet) []model.StageView {
 	if s.from.IsZero() {
 		return []model.StageView{}
 	}
-	return append(s.closed[:len(s.closed):len(s.closed)], s.open(f))
+	s.watch(f)
+	v := s.open(f)
+	s.cut(f)
+	return append(s.closed[:len(s.closed):len(s.closed)], v)
+}
+
+// watch adds up for how long something was not read: a target that tells nothing, or
+// a stretch in which nobody asked.
+func (s *stages) watch(f *Fleet) {
+	passed := f.now - s.looked
+	s.looked = f.now
+	blind := passed > staleAfter(max(f.every, f.longestStep()))
+	for _, t := range f.targets {
+		switch t.kind() {
+		case model.GPUTarget, model.ProbeTarget, model.FinderTarget:
+		default:
+			blind = blind || t.polls > 0 && !t.fresh()
+		}
+	}
+	if blind {
+		s.unseen += passed
+	}
 }
 
 func (s *stages) open(f *Fleet) model.StageView {
-	v := model.StageView{Name: s.name, From: s.from, Workflows: []model.StageWorkflow{}}
+	v := model.StageView{Name: s.name, From: s.from, Workflows: []model.StageWorkflow{}, UnseenS: s.unseen.Seconds()}
 	sums := map[*side]*tally{}
 	for _, t := range f.targets {
 		t.addSince(t.marked, sums)
 	}
 	for _, w := range f.flows {
 		if ty := sums[w.front()]; ty != nil || w.events.stage != nil {
-			v.Workflows = append(v.Workflows, w.stageView(ty, s.from, f.every))
+			if s.batches[w.name] == nil {
+				s.batches[w.name] = &batches{}
+			}
+			v.Workflows = append(v.Workflows, w.stageView(ty, s.batches[w.name], s.from, f.every))
 		}
 	}
 	slices.SortFunc(v.Workflows, func(a, b model.StageWorkflow) int { return strings.Compare(a.Name, b.Name) })
 	return v
 }
 
-// addSince sums what the target counted since a row of its counters.
+// addSince sums what the target counted since a row of its counters: that was so
+// whatever became of the target since.
 func (t *target) addSince(marked []float64, sums map[*side]*tally) {
-	if marked == nil || !t.fresh() {
+	if marked == nil {
 		return
 	}
-	window, elapsed := t.delta, t.elapsed
-	defer func() { t.delta, t.elapsed = window, elapsed }()
+	window, elapsed, state := t.delta, t.elapsed, t.state
+	defer func() { t.delta, t.elapsed, t.state = window, elapsed, state }()
+	t.state = model.Up
 	t.delta = make([]float64, t.cols.width)
 	total := t.counters.Total()
 	for i := range t.delta {
@@ -117,37 +149,48 @@ func (t *target) noteMarked(born bool) {
 
 // stageView is a workflow's figures since the mark, of the side that stands nearer
 // to its users.
-func (w *workflow) stageView(ty *tally, from model.Instant, every time.Duration) model.StageWorkflow {
-	v := model.StageWorkflow{Name: w.name}
-	elapsed := w.now.Sub(from)
-	span := slo.Span{}
+func (w *workflow) stageView(ty *tally, b *batches, from model.Instant, every time.Duration) model.StageWorkflow {
+	v := model.StageWorkflow{
+		Name: w.name, AssumedObjectives: w.spec.Assumed, Objectives: orEmpty(w.spec.Objectives),
+		PrefixCacheHit: model.Missing(model.Unsupported),
+	}
+	span, now := slo.Span{}, soFar{}
 	if ty != nil {
-		span = w.span(ty, elapsed, every)
+		span = w.span(ty, w.now.Sub(from), every)
 		l := &w.front().ledger
-		span.Guess = goodOf(l.likely.Less(l.marked))
+		likely := l.likely.Less(l.marked)
+		span.Guess = goodOf(likely)
+		now = countedIn(ty, likely)
 		v.Finished = requestCount(ty)
-		if out := ty.countOf(model.OutputTokens); out.OK() {
-			v.OutputPerSecond = perSecond(out.Value, elapsed)
-		}
 		v.TTFT, v.TPOT, v.E2E = ty.distOf(model.TTFT), ty.distOf(model.TPOT), ty.distOf(model.E2E)
 	}
 	if w.byRequests(w.now.Mono) && w.events.stage != nil {
 		s := w.events.stage
 		span = exactly(s.counts)
 		span.Untold = s.untold > 0
+		now = s.soFar(now)
 		v.Finished = model.Of(s.counts.Finished)
-		if !v.OutputPerSecond.OK() {
-			v.OutputPerSecond = perSecond(s.output.Sum, elapsed)
-		}
 		v.TTFT, v.TPOT, v.E2E = s.dist(model.MetricTTFT), s.dist(model.MetricTPOT), s.dist(model.MetricE2E)
 	} else if ty == nil {
 		return v
 	}
+	elapsed := w.now.Sub(from)
 	span.ElapsedS = elapsed.Seconds()
-	if v.Finished.OK() {
-		v.PerSecond = perSecond(v.Finished.Value, elapsed)
+	v.PerSecond, v.OutputPerSecond, v.PromptPerSecond = ratePer(v.Finished, elapsed), ratePer(now.output, elapsed), ratePer(now.prompt, elapsed)
+	if now.looked > 0 {
+		v.PrefixCacheHit = model.Of(min(1, now.hits/now.looked))
 	}
 	g := slo.Goodput(w.promised(span.Exported), span)
 	v.Goodput = &g
+	v.Sampled = b.sampled(&now)
+	b.now = now
 	return v
+}
+
+// ratePer is a count as a rate over a stretch.
+func ratePer(n model.Reading, elapsed time.Duration) model.Reading {
+	if !n.OK() {
+		return n
+	}
+	return perSecond(n.Value, elapsed)
 }

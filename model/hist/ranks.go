@@ -13,9 +13,15 @@ const exactRanks = 1 << 20
 // with 95 % confidence whatever the distribution. A limit that n observations
 // cannot give is 0.
 func Ranks(n, q float64) (lo, hi float64) {
+	return RanksAt(n, q, tail)
+}
+
+// RanksAt are the same where each limit may be missed with a chance of beyond, which
+// lies between 0 and 0.5.
+func RanksAt(n, q, beyond float64) (lo, hi float64) {
 	n = math.Floor(n)
-	lo = lowerRank(n, q)
-	if mirrored := lowerRank(n, 1-q); mirrored > 0 {
+	lo = lowerRank(n, q, beyond)
+	if mirrored := lowerRank(n, 1-q, beyond); mirrored > 0 {
 		hi = n + 1 - mirrored
 	}
 	return lo, hi
@@ -26,20 +32,19 @@ func enough(n, q float64) bool {
 	return math.Pow(max(q, 1-q), n) <= tail // the likelier side binds
 }
 
-// lowerRank is the largest l with P(X ≤ l−1) ≤ tail for X ~ Bin(n, q), or 0.
-func lowerRank(n, q float64) float64 {
+// lowerRank is the largest l with P(X ≤ l−1) ≤ beyond for X ~ Bin(n, q), or 0.
+func lowerRank(n, q, beyond float64) float64 {
 	if n < 1 || !(q > 0 && q < 1) {
 		return 0
 	}
 	mean, sigma := n*q, math.Sqrt(n*q*(1-q))
 	if n > exactRanks {
-		const z = 1.959964
-		return math.Floor(mean - z*sigma)
+		return math.Floor(mean - math.Sqrt2*math.Erfinv(1-2*beyond)*sigma)
 	}
 	// What lies ten deviations down adds nothing that a float64 could show.
 	k := max(0, math.Floor(mean-10*sigma-10))
 	p := math.Exp(logBinomial(n, k) + k*math.Log(q) + (n-k)*math.Log1p(-q))
-	for cdf := p; cdf <= tail; cdf += p {
+	for cdf := p; cdf <= beyond; cdf += p {
 		p *= (n - k) / (k + 1) * q / (1 - q)
 		k++
 	}

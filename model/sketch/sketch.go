@@ -183,3 +183,27 @@ func (s *Sketch) at(rank float64) (v, lo, hi float64) {
 }
 
 func (s *Sketch) clamp(v float64) float64 { return min(max(v, s.min), s.max) }
+
+// AtMost counts the observations at or below each of some ascending edges, and all of
+// them last. Of a rough sketch an observation counts from the upper edge of its bucket on.
+func (s *Sketch) AtMost(edges []float64) []float64 {
+	out := make([]float64, len(edges)+1)
+	s.sort()
+	for _, v := range s.values {
+		i, _ := slices.BinarySearch(edges, v)
+		out[i]++
+	}
+	if s.rough {
+		i, _ := slices.BinarySearch(edges, min(least, s.max))
+		out[i] += s.zeros
+		s.bins.ForEach(func(bin int, n float64) bool {
+			i, _ := slices.BinarySearch(edges, s.clamp(scale.LowerBound(bin+1)))
+			out[i] += n
+			return false
+		})
+	}
+	for i := 1; i < len(out); i++ {
+		out[i] += out[i-1]
+	}
+	return out
+}
