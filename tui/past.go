@@ -10,6 +10,9 @@ type Past interface {
 	Step(from *model.Frame, by int) *model.Frame
 	// Near is the frame nearest to an instant; nil where nothing is known yet.
 	Near(at model.Instant) *model.Frame
+	// Since is the first frame that is not earlier than an instant; nil where there is
+	// none.
+	Since(at model.Instant) *model.Frame
 	// Span is when the oldest and the newest frame are of; two zero instants where
 	// nothing is known yet.
 	Span() (from, to model.Instant)

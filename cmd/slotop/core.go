@@ -17,6 +17,7 @@ type core struct {
 	fold *fleet.Fleet
 	box  *mailbox
 	hear func(*model.Frame) // gets every frame and does not wait; nil: nobody
+	kept *footage           // what viewers can go back to, the past that was recalled included; nil: nothing
 	last model.Instant
 	past bool // what comes in is the past: it is remembered, and not shown
 }
@@ -39,7 +40,11 @@ func (c *core) take(in model.Input) {
 
 func (c *core) step(in model.Input) {
 	c.last = in.At
-	if f := c.fold.Step(in); f != nil && !c.past {
+	f := c.fold.Step(in)
+	if f != nil && c.kept != nil {
+		c.kept.add(f)
+	}
+	if f != nil && !c.past {
 		c.box.put(f)
 		if c.hear != nil {
 			c.hear(f)

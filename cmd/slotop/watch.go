@@ -55,6 +55,7 @@ func (a *app) watch(ctx context.Context, args []string) error {
 	if err != nil {
 		return errors.Join(err, sources.CloseAll(opened))
 	}
+	c.kept = newFootage(len(opened), every)
 	al, err := a.alerting(s, opened)
 	if err != nil {
 		return errors.Join(err, sources.CloseAll(opened))
@@ -62,7 +63,7 @@ func (a *app) watch(ctx context.Context, args []string) error {
 	al.follow(c)
 	defer al.end(lastWords)
 	screen := tui.Options{
-		Targets: targetsOf(opened), Every: every, Window: c.setWindow, Ack: c.acknowledge, Mark: c.mark,
+		Targets: targetsOf(opened), Every: every, Window: c.setWindow, Ack: c.acknowledge, Mark: c.mark, Past: c.kept,
 		Signals: s.file.Alerts.attention(), Outbox: al.outbox(),
 	}
 	return a.show(ctx, s, c.box, screen, func(ctx context.Context) error {
