@@ -185,6 +185,9 @@ func (f *Fleet) closeBlocks(now time.Duration) {
 	}
 	for _, w := range f.flows {
 		w.closeBlock(f.block)
+		if w.reporting > 0 {
+			w.quiet(f.block)
+		}
 	}
 	f.devices.closeBlock(f.block)
 	f.block = next

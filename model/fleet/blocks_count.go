@@ -238,6 +238,7 @@ func (t *target) closeBlock(at int64, every time.Duration) {
 		p.each((*part).reopen) // what of a long gap is of now is not known
 	} else {
 		p.each(func(one *part) { one.close(at, n, elapsed.Seconds()) })
+		t.addHeat(p.from, total, at, n)
 	}
 	p.from = append(p.from[:0], total...)
 	p.fromAt, p.widest, p.closed = p.last, 0, at

@@ -50,6 +50,8 @@ type slot struct {
 	incomplete bool
 	repaired   bool
 
+	closedShort bool // it was incomplete when the last block ended
+
 	origin slo.Origin // of a pool: where it counts
 	isPool bool       // the common series of many: see crowd.go
 	poured []float64  // its count, of a counter

@@ -287,7 +287,7 @@ func (f *Fleet) frame(at model.Instant) *model.Frame {
 	points, repeat := f.grid.advance(at.Mono, max(staleAfter(max(f.every, f.longestStep())), f.span))
 	for _, w := range f.flows {
 		fr.Workflows = append(fr.Workflows, w.see(at, f))
-		w.record(&fr.Workflows[len(fr.Workflows)-1], points, repeat, f.grid.step, f.grid.end(f.started))
+		w.record(&fr.Workflows[len(fr.Workflows)-1], points, repeat, f)
 		if s := w.judged; s.Exact && s.ElapsedS > fr.CoveredS.Value {
 			fr.CoveredS = model.Of(s.ElapsedS) // reports are counted in whole blocks
 		}

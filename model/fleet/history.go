@@ -104,7 +104,7 @@ func (w *workflow) mark(e model.Event) {
 }
 
 // record adds the points that are due and hangs the history on the view.
-func (w *workflow) record(v *model.WorkflowView, points int, repeat bool, step time.Duration, end model.Instant) {
+func (w *workflow) record(v *model.WorkflowView, points int, repeat bool, f *Fleet) {
 	h := w.history
 	now := h.sample(v, w.fresh > 0)
 	gap := gapPoint()
@@ -115,7 +115,8 @@ func (w *workflow) record(v *model.WorkflowView, points int, repeat bool, step t
 		}
 		h.append(&now)
 	}
-	v.History = h.see(step, end)
+	v.History = h.see(f.grid.step, f.grid.end(f.started))
+	w.seeHeat(v.History, f.block, f.started)
 }
 
 type point [numTracks]float32

@@ -22,6 +22,7 @@ const (
 // in blocks by the time at which the requests ended.
 type reports struct {
 	ledger ledger
+	heats  heats
 	keep   time.Duration // how long after the last one they count
 	blocks []*reported   // oldest first
 	last   time.Duration
@@ -176,6 +177,7 @@ func (w *workflow) ended(e *requests.Ended, as said, now time.Duration, users *u
 		r.ledger.aside.Add(&one.counts)
 	}
 	r.put(e.At, now, one)
+	w.spreadOut(one, e.At, now)
 	r.put(e.Began(), now, &reported{counts: slo.Counts{Started: 1}})
 	if retracts {
 		r.put(earlier, now, &reported{counts: slo.Counts{UserBad: -1}})

@@ -15,13 +15,16 @@ type side struct {
 	lone    tally // of targets with a single page: since start
 	whole   bool  // the levels of those are in the sum
 	ledger  ledger
+	heats   heats
 	counted slo.Span // of the window, as it was judged last
 	read    int      // targets whose pages count for it
 	fresh   int      // of them, those whose values may be added up
 	midway  bool     // one was at work already when it was first read
 }
 
-func newSide(now time.Duration) side { return side{ledger: newLedger(now)} }
+func newSide(rank int, now time.Duration) side {
+	return side{ledger: newLedger(now), heats: newHeats(rank)}
+}
 
 func (s *side) begin() {
 	s.sum.reset()

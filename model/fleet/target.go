@@ -83,6 +83,7 @@ type target struct {
 	flows   map[*workflow]*tally // this target's part of each workflow, nil of none
 	sum     *tally               // of the target, where it has several parts
 	delta   []float64
+	gains   []float64 // of one histogram
 	elapsed time.Duration
 	dirty   bool // something came in since the last measure
 	stale   bool // the last measure was made of stale data

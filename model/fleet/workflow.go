@@ -42,7 +42,8 @@ type workflow struct {
 func newWorkflow(name string, spec *model.WorkflowSpec, rank int, now, keep time.Duration) *workflow {
 	return &workflow{
 		name: name, spec: spec, history: newHistory(rank),
-		engines: newSide(now), edge: newSide(now), events: reports{ledger: newLedger(now), keep: keep},
+		engines: newSide(rank, now), edge: newSide(rank, now),
+		events: reports{ledger: newLedger(now), heats: newHeats(rank), keep: keep},
 	}
 }
 
