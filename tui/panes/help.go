@@ -14,6 +14,7 @@ type KeyHelp struct {
 	Key, ASCII string // as printed on the keyboard, and without arrows
 	Does       string
 	Short      string // one word for the footer, "" when it is not there
+	Brief      string // of a screen: the word where that is too long
 	Group      string
 	Here       bool // the screen it leads to is shown now
 	Badge      bool // the footer counts what fires beside it
