@@ -162,13 +162,30 @@ func (l *line) parts(gap int, ps ...part) *line {
 		if i > 0 {
 			l.pad(l.w + gap)
 		}
+		label := p.label()
+		for _, s := range p.segs[:label] {
+			l.put(s.role, s.text)
+		}
 		l.begin(p.about)
-		for _, s := range p.segs {
+		for _, s := range p.segs[label:] {
 			l.put(s.role, s.text)
 		}
 		l.end(p.about)
 	}
 	return l
+}
+
+// label is how many segments at the beginning say what the number is: quiet words. Where
+// all are quiet there is no number, and all of them say so.
+func (p part) label() int {
+	n := 0
+	for n < len(p.segs) && (p.segs[n].role == themes.Muted || strings.TrimSpace(p.segs[n].text) == "") {
+		n++
+	}
+	if n == len(p.segs) {
+		return 0
+	}
+	return n
 }
 
 // fitting leaves out parts until the others fit into w cells.
@@ -222,7 +239,12 @@ func widthOf(ps []part, gap int) int {
 }
 
 // String is the line so far, without blanks at its end.
-func (l *line) String() string { return strings.TrimRight(l.b.String(), " ") }
+func (l *line) String() string {
+	if l.look.Spots {
+		return unpadded(l.b.String())
+	}
+	return strings.TrimRight(l.b.String(), " ")
+}
 
 // rule is a horizontal rule with a title in it and remarks at its right end.
 func (k Look) rule(w int, title []seg, remarks ...part) string {
