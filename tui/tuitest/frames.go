@@ -66,8 +66,10 @@ func dist(n, p50, p95, lo, hi float64) *model.Dist {
 // phases gives a workflow the exact means that add up to its E2E.
 func phases(w *model.WorkflowView, queue, prefill, decode float64) {
 	n := w.Requests.Finished.Value
-	mean := func(v float64) *model.Dist { return &model.Dist{N: n, Mean: model.Of(v), Basis: model.OverWindow} }
-	w.Queue, w.Prefill, w.Decode = mean(queue), mean(prefill), mean(decode)
+	of := func(v float64) *model.Dist { return &model.Dist{N: n, Mean: model.Of(v), Basis: model.OverWindow} }
+	w.Queue, w.Prefill, w.Decode = of(queue), of(prefill), of(decode)
+	w.History.Queue, w.History.Prefill, w.History.Decode = nil, nil, nil
+	mean(w.History, queue, prefill, decode)
 	w.E2E.N, w.E2E.Mean = n, model.Of(queue+prefill+decode)
 }
 
@@ -184,9 +186,9 @@ func breachChat(chat *model.WorkflowView) {
 	chat.Objectives = []model.ObjectiveView{
 		objective("ttft", 0.5, 1.0/1892, 1.0/1892, model.Missed), objective("tpot", 0.05, 0.02, 0.11, model.Missed),
 	}
-	phases(chat, 9.4, 0.21, 3.2)
 	chat.Condition = model.IsMissed
 	chat.Since, chat.History = ago(4*time.Minute+12*time.Second), past(7, 0.069, 17.2, 0.02, shapeBreach)
+	phases(chat, 9.4, 0.21, 3.2)
 	promise(chat, between(0, 0.03), model.Missed, 19.6, 0.62)
 	chat.Promised.Reader = model.ReaderHuman
 	chat.Budget.Burn.M30 = model.Of(3.1)
@@ -206,6 +208,7 @@ func breachOthers(f *model.Frame) {
 	promise(sum, between(0.951, 0.97), model.Met, 2.1, 0.88)
 	sum.Condition = model.IsAtRisk
 	sum.Since, sum.History = ago(2*time.Minute+40*time.Second), past(3.2, 0.066, 0.6, 0.95, shapeBreach)
+	mean(sum.History, 1.6, 0.31, 8.4)
 	batch := &f.Workflows[2]
 	batch.Objectives = nil
 	unjudged(batch, model.NoData, "")
@@ -250,6 +253,7 @@ func Stale() *model.Frame {
 		w := &f.Workflows[i]
 		lost(w, ago(19*time.Second))
 		w.History = past(0.2, 0.02, 4, 0.99, shapeLost)
+		mean(w.History, 0.004, 0.08, 2.4)
 	}
 	total(f, model.Share{}, model.NoData)
 	return f

@@ -14,6 +14,7 @@ func Mixed() *model.Frame {
 	breached.Objectives[0] = objective("ttft", 1, 0.81, 0.81, model.Missed)
 	breached.Condition = model.IsMissed
 	breached.Since, breached.History = ago(95*time.Second), past(2.2, 0.02, 3, 0.81, shapeBreach)
+	mean(breached.History, 0.9, 0.2, 2.4)
 	partial := workflow("half", 1, 0.2, 0.02, "a:8000", "d:8000")
 	partial.Replicas.Fresh, partial.Condition = 1, model.IsPartial
 	promise(&breached, between(0.8, 0.81), model.Missed, 3.9, -0.35)
