@@ -117,7 +117,7 @@ func (s suffix) onto(t Topic, key string) Topic {
 // The formula and the trap that all percentiles share.
 const (
 	quantileFormula = "Rank r = q·n falls into a bucket (l, u] that holds c observations with C before it: l + (u−l)·(r−C)/c, Prometheus' linear rule. The interval reaches from the lower edge of the bucket of the lowest plausible rank to the upper edge of that of the highest (95 %, binomial)."
-	quantileTrap    = "From a histogram it is known only to within its bucket; beyond the last one only “more than” is known. Percentiles of several servers are never averaged: buckets are added first. Of few requests it says little: an upper limit exists from n = 72 for p95 and from 368 for p99."
+	quantileTrap    = "From a histogram it is known only to within its bucket; beyond the last one only that it is more. Percentiles of several servers are never averaged: buckets are added first. Of few requests it says little: an upper limit exists from n = 72 for p95 and from 368 for p99."
 )
 
 // suffixes are the parts behind the last dot that many topics share.

@@ -73,3 +73,17 @@ func TestFind(t *testing.T) {
 		}
 	}
 }
+
+// TestTextsWorkInASCII: every sign of a text has a stand-in, so that none comes out as an
+// escape.
+func TestTextsWorkInASCII(t *testing.T) {
+	for _, topic := range All() {
+		for _, text := range append(topic.AlsoCalled, topic.Name, topic.Is, topic.Measured, topic.Formula, topic.Misleads) {
+			for _, r := range text {
+				if r > 0x7e && !strings.ContainsRune("−–…×≤≥≈→·λρΔΣ", r) {
+					t.Errorf("%s: %q in %q", topic.Key, r, text)
+				}
+			}
+		}
+	}
+}

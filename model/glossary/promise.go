@@ -7,7 +7,7 @@ var promises = []Topic{
 		Key: "goodput", Name: "goodput", Unit: "0–1, shown in %", Group: GroupPromise,
 		Is:       "The share of requests that met every bound that was promised to their workflow; failed ones are bad.",
 		Measured: "Where the workflow's requests are: one by one at a gateway or client that reports them, else from the engines' histograms.",
-		Formula:  "good / judged. From histograms, with p₁…pₖ the shares that meet each bound: max(0, Σp − (k−1)) ≤ goodput ≤ min p (Fréchet–Hoeffding); the best guess is Πp",
+		Formula:  "good / judged. From histograms, with p1 … pk the shares that meet each bound: max(0, Σp − (k−1)) ≤ goodput ≤ min p (Frechet–Hoeffding); the best guess is the product of p",
 		Misleads: "From histograms it is an interval: each bound is known for itself, not how often they are met together. Requests that still wait are in no histogram. It is not the greatest rate at which a promise holds, for which some papers use the same word.",
 		Signals:  []model.Signal{model.TTFT, model.TPOT, model.E2E, model.Finished, model.Failed},
 		AlsoCalled: []string{"AIPerf: goodput, good requests a second", "vLLM bench serve: request goodput", "DistServe (OSDI '24): goodput is the highest rate at an attainment", "SRE: SLI, SLO attainment",
