@@ -30,6 +30,8 @@ var layers = []layer{
 	{pkg: "model"},
 	{pkg: "model/unit", may: []string{"model"}},
 	{pkg: "model/spell"},
+	{pkg: "model/story", may: []string{"model"}, tests: []string{"model/fleet", "sources/..."}},
+	{pkg: "model/paper", may: []string{"model", "model/unit"}},
 	{pkg: "model/glossary", may: []string{"model"}},
 	{pkg: "model/hist", may: []string{"model"}},
 	{pkg: "model/series", may: []string{"model"}},

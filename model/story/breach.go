@@ -1,0 +1,180 @@
+package story
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"slotop/model"
+)
+
+// Breach is a stretch in which a workflow did not get what it was promised.
+type Breach struct {
+	Workflow string
+	Assumed  bool // nobody promised it: the objectives are assumed
+	From, To model.Instant
+	Open     bool // it lasts at the end of the story
+	Times    int  // how often it began again within a window of its end
+
+	Conditions []model.Condition // that it went through, the first first
+	Worst      model.WorkflowView // at the moment at which most requests were surely bad
+	WorstAt    model.Instant
+
+	// Bad of Judged requests are likely bad, of those that ended in this stretch and
+	// the window before it, in which the breach arose. Unknown where nobody counts
+	// requests that fail, or nothing is promised.
+	Bad, Judged model.Reading
+}
+
+// Lasted is how long the breach took, so far where it is open.
+func (b *Breach) Lasted() time.Duration { return b.To.Sub(b.From) }
+
+// hurts follows every workflow's breaches.
+type hurts struct {
+	flows map[string]*hurt
+	names []string
+	done  []Breach
+	left  int
+}
+
+// hurt is one workflow's present or latest breach and what it had counted just before.
+type hurt struct {
+	now    *Breach
+	open   bool
+	counts []tallied // of the last window, oldest first
+	from   tallied   // before the breach
+}
+
+// tallied is what a workflow's budget had counted at a time.
+type tallied struct {
+	at          time.Duration
+	bad, judged model.Reading
+}
+
+// broken reports whether a workflow does not get what it was promised. Undecided and
+// at risk are no breach, and do not end one that began.
+func broken(c model.Condition) bool {
+	switch c {
+	case model.IsDown, model.IsStalled, model.IsStale, model.IsMissed:
+		return true
+	default:
+		return false
+	}
+}
+
+// over reports whether a condition ends a breach.
+func over(c model.Condition) bool {
+	switch c {
+	case model.IsMet, model.IsAtRisk, model.IsQuiet, model.IsBlind:
+		return true
+	default:
+		return false
+	}
+}
+
+func (h *hurts) take(f *model.Frame) {
+	window := time.Duration(f.WindowS * float64(time.Second))
+	for i := range f.Workflows {
+		w := &f.Workflows[i]
+		one := h.flows[w.Name]
+		if one == nil {
+			if len(h.flows) >= maxSubjects {
+				continue
+			}
+			if h.flows == nil {
+				h.flows = map[string]*hurt{}
+			}
+			one = &hurt{}
+			h.flows[w.Name] = one
+			h.names = append(h.names, w.Name)
+		}
+		h.step(one, w, f.At, window)
+	}
+}
+
+func (h *hurts) step(one *hurt, w *model.WorkflowView, at model.Instant, window time.Duration) {
+	now := tallied{at.Mono, badSoFar(w), judgedSoFar(w)}
+	one.counts = append(one.counts, now)
+	for len(one.counts) > 1 && at.Mono-one.counts[1].at >= window {
+		one.counts = one.counts[1:]
+	}
+	switch {
+	case broken(w.Condition) && !one.open:
+		h.begin(one, w, at, window)
+	case one.open && over(w.Condition):
+		one.open, one.now.Open = false, false
+	}
+	if one.open {
+		one.now.add(w, at, one.from, now)
+	}
+}
+
+// begin starts a breach, or takes up one that ended within the window: their requests
+// are the same.
+func (h *hurts) begin(one *hurt, w *model.WorkflowView, at model.Instant, window time.Duration) {
+	one.open = true
+	if one.now != nil && at.Sub(one.now.To) <= window {
+		one.now.Open = true
+		one.now.Times++
+		return
+	}
+	if one.now != nil {
+		h.close(one)
+	}
+	from := at
+	if !w.Since.IsZero() && w.Since.Mono < at.Mono && w.Since.Mono > at.Mono-window {
+		from = w.Since
+	}
+	one.from = one.counts[0]
+	one.now = &Breach{Workflow: w.Name, Assumed: w.AssumedObjectives, From: from, To: at, Open: true, Times: 1}
+}
+
+// add adds a frame to an open breach.
+func (b *Breach) add(w *model.WorkflowView, at model.Instant, before, now tallied) {
+	b.To = at
+	if broken(w.Condition) && !slices.Contains(b.Conditions, w.Condition) {
+		b.Conditions = append(b.Conditions, w.Condition)
+	}
+	if b.WorstAt.IsZero() || surelyBad(w) > surelyBad(&b.Worst) {
+		b.Worst, b.WorstAt = *w, at
+	}
+	b.Bad, b.Judged = gained(before.bad, now.bad), gained(before.judged, now.judged)
+}
+
+// surelyBad is how many requests of a workflow's window were bad, whatever its
+// histograms leave open.
+func surelyBad(w *model.WorkflowView) float64 {
+	if g := w.Goodput; g != nil && g.Share.Hi.OK() {
+		return g.N * (1 - g.Share.Hi.Value)
+	}
+	return math.Inf(-1)
+}
+
+// gained is the growth of a count; one that shrank began anew, and says nothing.
+func gained(before, now model.Reading) model.Reading {
+	if !before.OK() || !now.OK() || now.Value < before.Value {
+		return model.Reading{}
+	}
+	return model.Of(now.Value - before.Value)
+}
+
+func (h *hurts) close(one *hurt) {
+	if len(h.done) >= maxBreaches {
+		h.left++
+		return
+	}
+	h.done = append(h.done, *one.now)
+}
+
+// list is every breach, the oldest first.
+func (h *hurts) list() []Breach {
+	all := slices.Clone(h.done)
+	for _, name := range h.names {
+		if b := h.flows[name].now; b != nil {
+			all = append(all, *b)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Breach) int { return cmp.Compare(a.From.Mono, b.From.Mono) })
+	return all
+}
