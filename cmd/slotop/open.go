@@ -205,8 +205,10 @@ func (a *app) textWidth() int {
 }
 
 // asciiOnly reports whether the locale cannot show more than ASCII.
-func asciiOnly() bool {
-	locale := cmp.Or(os.Getenv("LC_ALL"), os.Getenv("LC_CTYPE"), os.Getenv("LANG"))
-	upper := strings.ToUpper(locale)
-	return locale != "" && !strings.Contains(upper, "UTF-8") && !strings.Contains(upper, "UTF8")
+func asciiOnly() bool { return asciiLocale(os.Getenv) }
+
+// asciiLocale reports whether the variables of a locale rule UTF-8 out.
+func asciiLocale(get func(string) string) bool {
+	locale := strings.ToUpper(cmp.Or(get("LC_ALL"), get("LC_CTYPE"), get("LANG")))
+	return locale != "" && !strings.Contains(locale, "UTF-8") && !strings.Contains(locale, "UTF8")
 }
