@@ -42,6 +42,15 @@ type graph struct {
 	f    *model.Frame
 	w    *model.WorkflowView
 	kind graphKind
+
+	of     model.Metric  // of graphLatency
+	tail   bool          // with the 99th percentile
+	span   time.Duration // shown in all; 0: what there is of it
+	shared bool          // the times of day stand under a chart below
+
+	marked  bool   // the workflow's condition stands before the title
+	plain   bool   // the legend stands elsewhere
+	remarks []part // at the right of the title
 }
 
 type graphKind uint8
@@ -52,56 +61,30 @@ const (
 	graphFlow
 	graphLoad
 	graphGoodput
+	graphLatency // of any metric
 )
 
-// Render divides the room into charts and draws them.
+// Render draws the chosen workflow's charts under one another, and where there is room
+// for two next to one another a row for each workflow.
 func (Charts) Render(f *model.Frame, size layout.Size, look Look) string {
-	rows := arrange(f, size, look)
-	if len(rows) == 0 || size.H < chartMinH {
+	w := chosenOne(f, look)
+	if w == nil || size.H < chartMinH {
 		return ""
 	}
-	var wants []layout.Want
-	for range rows {
-		wants = append(wants, layout.Want{Min: chartMinH, Max: chartMaxH})
+	if size.W >= multiplesMinW {
+		return lines(size.H, multiples(f, w, size, look)...)
 	}
-	across := 0
-	for _, r := range rows {
-		across = max(across, len(r))
+	all := graphs(f, w)
+	all = all[:min(len(all), 3, size.H/chartMinH)]
+	wants := make([]layout.Want, len(all))
+	for i := range all {
+		wants[i] = layout.Want{Min: chartMinH, Max: chartMaxH}
 	}
 	var out []string
-	for i, r := range layout.Rows(layout.Rect{W: size.W, H: size.H}, wants) {
-		if r.H < chartMinH {
-			continue
-		}
-		cols := layout.Columns(layout.Rect{W: r.W, H: r.H}, chartGap, layout.Even(across, chartMinW, chartMaxW)) // one time axis under another
-		if len(rows[i]) == 1 {
-			cols = []layout.Rect{{W: min(r.W, chartMaxW), H: r.H}}
-		}
-		out = append(out, beside(rows[i], cols, look)...)
+	for i, r := range layout.Rows(layout.Rect{W: min(size.W, chartMaxW), H: size.H}, wants) {
+		out = append(out, strings.Split(all[i].draw(r.Size(), look), "\n")...)
 	}
 	return lines(size.H, out...)
-}
-
-// arrange chooses the charts for the room: one; the chosen workflow's latency
-// side by side over its goodput and its flow; a row of charts for each workflow.
-func arrange(f *model.Frame, size layout.Size, look Look) [][]graph {
-	w := chosenOne(f, look)
-	if w == nil {
-		return nil
-	}
-	across := min((size.W+chartGap)/(chartMinW+chartGap), 3)
-	down := size.H / chartMinH
-	all := graphs(f, w)
-	switch {
-	case down < 1:
-		return nil
-	case across < 2:
-		return grid(all[:min(len(all), 3)], 1, down)
-	case across == 2:
-		return grid(all, 2, down)
-	default:
-		return multiples(f, w, down)
-	}
 }
 
 // graphs is what can be drawn of a workflow, most important first: a latency that
@@ -109,15 +92,15 @@ func arrange(f *model.Frame, size layout.Size, look Look) [][]graph {
 func graphs(f *model.Frame, w *model.WorkflowView) []graph {
 	var out []graph
 	if !slices.Contains(w.Missing, model.TTFT) || w.TTFT != nil {
-		out = append(out, graph{f, w, graphTTFT})
+		out = append(out, graph{f: f, w: w, kind: graphTTFT})
 	}
 	if !slices.Contains(w.Missing, model.TPOT) || w.TPOT != nil || w.ITL != nil {
-		out = append(out, graph{f, w, graphToken})
+		out = append(out, graph{f: f, w: w, kind: graphToken})
 	}
 	if w.Goodput != nil && w.History != nil && len(w.History.Goodput) > 0 {
-		out = append(out, graph{f, w, graphGoodput})
+		out = append(out, graph{f: f, w: w, kind: graphGoodput})
 	}
-	return append(out, graph{f, w, graphFlow}, graph{f, w, graphLoad})
+	return append(out, graph{f: f, w: w, kind: graphFlow}, graph{f: f, w: w, kind: graphLoad})
 }
 
 // grid places graphs in rows, as many as there is room for.
@@ -126,27 +109,6 @@ func grid(all []graph, across, down int) [][]graph {
 	for len(all) > 0 && len(out) < down {
 		n := min(across, len(all))
 		out, all = append(out, all[:n]), all[n:]
-	}
-	return out
-}
-
-// multiples is a row of charts for each workflow, the chosen one first.
-func multiples(f *model.Frame, w *model.WorkflowView, down int) [][]graph {
-	row := func(w *model.WorkflowView) []graph {
-		all := graphs(f, w)
-		return all[:min(len(all), 3)]
-	}
-	out := [][]graph{row(w)}
-	for i := range f.Workflows {
-		if len(out) == down {
-			break
-		}
-		if other := &f.Workflows[i]; other != w {
-			out = append(out, row(other))
-		}
-	}
-	if rest := graphs(f, w)[len(out[0]):]; len(out) < down && len(f.Workflows) == 1 && len(rest) > 0 {
-		out = append(out, rest)
 	}
 	return out
 }
@@ -177,7 +139,7 @@ func beside(row []graph, cols []layout.Rect, look Look) []string {
 func (g graph) draw(size layout.Size, look Look) string {
 	p := g.plot(look)
 	p.W, p.H = size.W, size.H-1
-	legend := g.legend(look)
+	legend := append(g.remarks, g.legend(look)...)
 	rule := look.rule(size.W, g.title(size.W-widthOf(legend, 2), look), legend...)
 	if p.Step <= 0 {
 		return rule + "\n" + look.line(size.W).pad(indent).put(themes.Muted, "no history yet").String() + strings.Repeat("\n", max(size.H-2, 0))
@@ -192,7 +154,7 @@ func (g graph) metric() model.Metric {
 	case graphToken:
 		return tokenMetric(g.w)
 	default:
-		return ""
+		return g.of
 	}
 }
 
@@ -200,6 +162,10 @@ func (g graph) metric() model.Metric {
 func (g graph) title(w int, look Look) []seg {
 	const around = 11 // the rule's own cells, and the blanks between
 	what := g.what()
+	c := of(g.w)
+	if g.marked {
+		return []seg{{conditionTable[c].role, look.mark(c) + " "}, {themes.Strong, what}, {themes.Muted, " " + look.foreign(g.w.Name, min(max(w-cells(what)-around-2, 8), 30))}}
+	}
 	return []seg{{themes.Strong, what}, {themes.Muted, " " + look.foreign(g.w.Name, min(max(w-cells(what)-around, 8), 24))}}
 }
 
@@ -220,6 +186,9 @@ func (g graph) what() string {
 // legend says what the lines are. It uses the lines' own look, so it works
 // without colour too.
 func (g graph) legend(look Look) []part {
+	if g.plain {
+		return nil
+	}
 	line := func(role themes.Role, unicode, ascii, text string) part {
 		return part{segs: []seg{{role, look.pick(unicode, ascii)}, {themes.Muted, " " + text}}, drop: 1}
 	}
@@ -235,6 +204,9 @@ func (g graph) legend(look Look) []part {
 		return []part{line(themes.High, "⠤⠤", "##", "waiting"), line(themes.Low, "⠄⠄", "..", "running")}
 	default:
 		out := []part{line(themes.High, "⠤⠤", "##", "p95"), line(themes.Low, "⠄⠄", "..", "p50")}
+		if g.tail {
+			out = append([]part{line(themes.Low, "⠁ ⠁", "''", "p99")}, out...)
+		}
 		if g.h() != nil && wide(g.track()) {
 			out = append(out, line(themes.Band, "⠅⠅", "::", "p95 range"))
 		}
@@ -250,6 +222,8 @@ func (g graph) track() model.Track {
 		return g.w.History.TTFT
 	case itl:
 		return g.w.History.ITL
+	case model.MetricE2E:
+		return g.w.History.E2E
 	default:
 		return g.w.History.TPOT
 	}
@@ -277,8 +251,8 @@ func (g graph) plot(look Look) chart.Plot {
 	p := chart.Plot{
 		Empty: "no data in this time",
 		Step:  h.Step, End: h.End.Wall.UTC(), Since: h.End.Mono,
-		Span:     chart.SpanFor(covered(h, longestIn(g.f))),
-		TagWidth: tagCells, Format: look.axis(g.kind),
+		Span: g.spanned(), Shared: g.shared,
+		TagWidth: g.tagRoom(), Format: look.axis(g.kind),
 		Label: look.ink(themes.Muted), Rule: look.ink(themes.Rule),
 		ObjectiveInk: look.ink(themes.Objective), MarkInk: look.ink(themes.Event),
 		ASCII: look.ASCII,
@@ -305,6 +279,14 @@ func (g graph) plot(look Look) chart.Plot {
 		g.latency(&p, look)
 	}
 	return p
+}
+
+// spanned is how much of the past is shown.
+func (g graph) spanned() time.Duration {
+	if g.span > 0 {
+		return g.span
+	}
+	return chart.SpanFor(covered(g.h(), longestIn(g.f)))
 }
 
 // goodput adds the share that was kept, against the share that was promised.
@@ -336,6 +318,9 @@ func (g graph) latency(p *chart.Plot, look Look) {
 		p.Tags = append(p.Tags, chart.Tag{Value: o.MaxS, Text: "SLO " + unit.Limit(o.MaxS), Ink: look.ink(themes.Objective)})
 	}
 	p.Lines = []chart.Line{{Values: t.P50, Ink: look.ink(themes.Low), Letter: '.', Dotted: true}, high}
+	if g.tail {
+		p.Lines = append([]chart.Line{{Values: t.P99, Ink: look.ink(themes.Low), Letter: '\'', Sparse: true, Faint: true}}, p.Lines...)
+	}
 	p.Band = &chart.Band{Lo: banded(t.LoP95, t), Hi: t.HiP95, Ink: look.ink(themes.Band)}
 	if d := distOf(g.w, g.metric()); d != nil {
 		role := themes.High
@@ -343,7 +328,22 @@ func (g graph) latency(p *chart.Plot, look Look) {
 			role = themes.Over
 		}
 		p.Tags = append(p.Tags, look.quantileTag(d.P95, t.P95, role), look.quantileTag(d.P50, t.P50, themes.Low))
+		if g.tail {
+			p.Tags = append(p.Tags, look.quantileTag(d.P99, t.P99, themes.Low))
+			for i, name := range []string{"p99", "p50", "p95"} { // of three numbers each says which it is
+				tag := &p.Tags[len(p.Tags)-1-i]
+				tag.Text = name + " " + tag.Text
+			}
+		}
 	}
+}
+
+// tagRoom is the room at the right of a chart; of three percentiles each says its name.
+func (g graph) tagRoom() int {
+	if g.tail {
+		return tagCells + len("p95 ") - 2
+	}
+	return tagCells
 }
 
 // banded leaves out the brackets that are as narrow as a line.
@@ -391,10 +391,12 @@ func eventLetter(f *model.Frame, e model.Event) rune {
 	switch e.Kind {
 	case model.EventRestart:
 		return 'R'
-	case model.EventIncident:
+	case model.EventIncident, model.EventBreach:
 		return '!'
-	case model.EventRecovery:
+	case model.EventRecovery, model.EventCleared:
 		return '+'
+	case model.EventDeploy:
+		return 'D'
 	}
 	i := slices.IndexFunc(f.Stages, func(s model.StageView) bool { return s.From.Mono == e.At.Mono })
 	if i < 0 {

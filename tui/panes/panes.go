@@ -47,8 +47,10 @@ type View struct {
 	Engine   string         // under the cursor of the engines' utilization, or opened; "": the first
 	Alert    model.AlertID  // under the cursor of the alerts, or opened; "": the first
 	Finding  string         // key of the finding under the same cursor, or opened; "": none chosen
+	Metric   model.Metric   // charted by the screen of latencies; "": TTFT
 	Scroll   int            // lines that a long text has moved up
 	Filter   string
+	Inside   bool // the fleet shows the engines inside its targets
 	Outbox   *[]Delivery // how alerts are carried out; nil: to nobody. Never written again
 	Sort     Sort
 	UseSort  UseSort // of the engines' utilization

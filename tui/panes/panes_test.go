@@ -63,9 +63,11 @@ func TestGoldens(t *testing.T) {
 		if r, ok := p.(Rule); ok {
 			name = fmt.Sprintf("%s-%d", name, r.Kind)
 		}
-		for _, nf := range framesOf(p) {
-			drawGolden(t, p, name, nf)
-		}
+		t.Run(name, func(t *testing.T) {
+			for _, nf := range framesOf(p) {
+				drawGolden(t, p, name, nf)
+			}
+		})
 	}
 }
 

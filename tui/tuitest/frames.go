@@ -179,7 +179,7 @@ func breachChat(chat *model.WorkflowView) {
 	chat.Requests.Running, chat.Requests.Waiting = model.Of(228), model.Of(208)
 	chat.Requests.Unaccounted = model.Of(412)
 	chat.TTFT.N, chat.TTFT.P95, chat.TTFT.P99 = 1892, beyond(7.5), beyond(7.5)
-	chat.TTFT.P50 = estimate(6.9, 5, 7.5)
+	chat.TTFT.P50, chat.TTFT.P90, chat.TTFT.Mean = estimate(6.9, 5, 7.5), beyond(7.5), model.Of(9.61)
 	chat.TPOT = dist(1032, 0.061, 0.0694, 0.065, 0.075)
 	chat.KVCacheUsage, chat.PreemptionsPerSec = model.Of(0.99), model.Of(1.04)
 	chat.Tokens.OutputPerSecond, chat.Tokens.PromptPerSecond = model.Of(3625), model.Of(12100)

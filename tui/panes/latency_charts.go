@@ -1,0 +1,101 @@
+package panes
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"slotop/model"
+	"slotop/model/unit"
+	"slotop/themes"
+	"slotop/tui/chart"
+	"slotop/tui/layout"
+)
+
+// This file draws the phases of the mean request over time, and how a latency was
+// spread.
+
+// phasesOver are the phases of the mean request, in the order of the table of phases.
+func phasesOver(h *model.History) [len(phases)][]float32 {
+	return [...][]float32{h.Queue, h.Prefill, h.Decode}
+}
+
+// stackable reports whether any phase is known at any time.
+func stackable(h *model.History) bool {
+	for _, v := range phasesOver(h) {
+		if slices.ContainsFunc(v, func(x float32) bool { return !math.IsNaN(float64(x)) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// drawPhases is the stack of the phases under its rule.
+func (g graph) drawPhases(size layout.Size, shared bool, look Look) []string {
+	h := g.w.History
+	p := g.plot(look)
+	s := chart.Stack{
+		W: size.W, H: size.H - 1, Step: p.Step, Span: p.Span, End: p.End, Since: p.Since, Format: p.Format, TagWidth: p.TagWidth,
+		Marks: p.Marks, Empty: "no request ended in this time", Shared: shared, Label: p.Label, Rule: p.Rule, MarkInk: p.MarkInk, ASCII: p.ASCII,
+	}
+	var legend []part
+	sum := 0.0
+	for i, values := range phasesOver(h) {
+		fill, ascii := []rune(phases[i].fill)[0], []rune(phases[i].ascii)[0]
+		s.Parts = append(s.Parts, chart.Part{Values: values, Fill: fill, ASCII: ascii, Ink: look.ink(phases[i].role)})
+		legend = append(legend, part{segs: []seg{{phases[i].role, look.pick(phases[i].fill, phases[i].ascii)}, {themes.Muted, " " + phases[i].name}}, drop: 1})
+		if n := len(values); n > 0 && !math.IsNaN(float64(values[n-1])) {
+			sum += float64(values[n-1])
+		}
+	}
+	if sum > 0 {
+		s.Tags = []chart.Tag{{Value: sum, Text: unit.Duration(sum), Ink: look.ink(themes.Text)}}
+	}
+	title := []seg{{themes.Strong, "PHASES"}, {themes.Muted, " of the mean request"}}
+	if size.W < narrow {
+		title = title[:1]
+	}
+	return append([]string{look.rule(size.W, title, legend...)}, strings.Split(s.Render(), "\n")...)
+}
+
+// drawHeat is the heat map under its rule.
+func (s spreading) drawHeat(size layout.Size, look Look) []string {
+	p := s.plot(look)
+	m := chart.Heat{
+		W: size.W, H: size.H - 1, Bounds: s.heat.Bounds, Counts: s.heat.Counts, Step: s.heat.Step, Behind: behindOf(s.w.History, s.heat.End),
+		TagWidth: p.TagWidth, Marks: p.Marks, Empty: p.Empty, Span: p.Span, End: p.End, Since: p.Since, Format: p.Format,
+		Label: p.Label, Rule: p.Rule, ObjectiveInk: p.ObjectiveInk, MarkInk: p.MarkInk, ASCII: p.ASCII,
+	}
+	for i, r := range heatRamp {
+		m.Ramp[i], m.Over[i] = look.ink(r), look.ink(themes.Over)
+	}
+	if o, ok := objectiveFor(s.w, s.metric()); ok {
+		m.Objective, m.Tag = o.MaxS, "SLO "+unit.Limit(o.MaxS)
+	}
+	title := []seg{{themes.Strong, "HEAT"}, {themes.Muted, " " + s.what() + ", requests by bucket"}}
+	return append([]string{look.rule(size.W, title, heatLegend(size.W, look)...)}, strings.Split(m.Render(), "\n")...)
+}
+
+// heatRamp is the role of each shade, from little to much.
+var heatRamp = [chart.Shades]themes.Role{themes.Band, themes.Low, themes.Low, themes.High}
+
+// heatLegend says which share of a moment's requests each shade stands for.
+func heatLegend(w int, look Look) []part {
+	p := part{}
+	if w >= narrow {
+		p.segs = append(p.segs, seg{themes.Muted, "share "})
+	}
+	for i := range chart.Shades {
+		from, sign := chart.ShadeFrom(i, look.ASCII)
+		text := " any "
+		if i > 0 {
+			text = " " + unit.Percent(from) + " "
+		}
+		if i == chart.Shades-1 {
+			text = strings.TrimRight(text, " ")
+		}
+		p.segs = append(p.segs, seg{heatRamp[i], string(sign)}, seg{themes.Muted, text})
+	}
+	p.drop = 1
+	return []part{p}
+}
