@@ -217,3 +217,18 @@ func Measured(v float64, u model.Unit) string {
 		return Number(v)
 	}
 }
+
+// Exact is a number as exactly as it is worth copying: nine digits, no exponent, no unit.
+func Exact(v float64) string {
+	if s := notNumber(v); s != "" {
+		return s
+	}
+	s := strconv.FormatFloat(v, 'g', 9, 64)
+	if strings.ContainsRune(s, 'e') {
+		rounded, err := strconv.ParseFloat(s, 64)
+		if err == nil {
+			s = strconv.FormatFloat(rounded, 'f', -1, 64)
+		}
+	}
+	return s
+}

@@ -1,0 +1,106 @@
+package panes
+
+import (
+	"strings"
+
+	"slotop/model"
+	"slotop/model/glossary"
+	"slotop/model/unit"
+	"slotop/themes"
+	"slotop/tui/layout"
+)
+
+// Glossary lists every number that slotop shows, each with the first sentence that says
+// what it is.
+type Glossary struct {
+	wholeScreen
+
+	Filter string
+	At     int // of the topics that match
+}
+
+// Name names the pane.
+func (Glossary) Name() string { return "glossary" }
+
+// topics are those that match the filter: by name, key, text, or what others call them.
+func (g Glossary) topics() []glossary.Topic {
+	all := glossary.All()
+	if g.Filter == "" {
+		return all
+	}
+	want := strings.ToLower(g.Filter)
+	var named, others []glossary.Topic
+	for _, t := range all {
+		switch {
+		case strings.Contains(strings.ToLower(t.Name+" "+t.Key), want):
+			named = append(named, t)
+		case strings.Contains(strings.ToLower(strings.Join(append(t.AlsoCalled, t.Is, t.Group), " ")), want):
+			others = append(others, t)
+		}
+	}
+	return append(named, others...)
+}
+
+// Moved is the glossary with its cursor moved.
+func (g Glossary) Moved(by int) Glossary {
+	g.At = min(max(g.At+by, 0), max(len(g.topics())-1, 0))
+	return g
+}
+
+// Under is the key of the topic under the cursor, "" where nothing matches.
+func (g Glossary) Under() string {
+	if all := g.topics(); g.At < len(all) {
+		return all[g.At].Key
+	}
+	return ""
+}
+
+// Render draws the topics around the cursor, by group.
+func (g Glossary) Render(_ *model.Frame, size layout.Size, look Look) string {
+	all := g.topics()
+	title := []seg{{themes.Strong, "GLOSSARY"}, {themes.Text, " " + plural(len(all), "number")}}
+	if g.Filter != "" {
+		title = append(title, seg{themes.Warn, ", matching " + look.foreign(g.Filter, 20)})
+	}
+	out := []string{look.rule(size.W, title, say(1, themes.Muted, "enter opens").of("key.enter", ""), say(2, themes.Muted, "/ filters").of("key./", ""), say(3, themes.Muted, "esc closes it").of("key.esc", ""))}
+	rows, at := g.rows(all, size.W, look)
+	if len(rows) == 0 {
+		rows = []string{look.line(size.W).pad(indent).put(themes.Muted, "nothing matches: esc shows all").String()}
+	}
+	h := max(size.H-1, 0)
+	from := min(max(at-h/2, 0), max(len(rows)-h, 0))
+	return lines(size.H, append(out, rows[from:min(from+h, len(rows))]...)...)
+}
+
+// nameW is the column of the names.
+const glossaryName = 34
+
+// rows is a line a topic below the name of its group, and which of them is under the
+// cursor.
+func (g Glossary) rows(all []glossary.Topic, w int, look Look) (rows []string, at int) {
+	name, group := min(glossaryName, max(w-indent, 8)), ""
+	if w < narrow {
+		name = w - indent
+	}
+	for i, t := range all {
+		if t.Group != group && g.Filter == "" {
+			rows = append(rows, look.line(w).pad(1).put(themes.Muted, t.Group).String())
+			group = t.Group
+		}
+		l := look.line(w - 1)
+		if i == g.At {
+			at = len(rows)
+			l.put(themes.Cursor, look.pick("▸", ">"))
+		}
+		role := themes.Text
+		if i == g.At {
+			role = themes.Cursor
+		}
+		l.pad(indent).parts(0, say(0, role, look.cut(unit.Sentence(t.Name, look.ASCII), name)).of("row.topic", t.Key))
+		if w >= narrow {
+			l.pad(indent+name+2).put(themes.Muted, look.clipped(unit.Sentence(t.Is, look.ASCII), w-1-indent-name-2))
+		}
+		rows = append(rows, l.String())
+	}
+	return rows, at
+}
