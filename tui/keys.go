@@ -16,12 +16,14 @@ type binding struct {
 	ascii string   // the same in ASCII; "": print
 	help  string
 	short string            // in the footer, "" when it is not there
+	brief string            // of a screen: in a narrow footer
 	foot  func(*Model) bool // nil: in the footer of every screen
 	group string
 	when  func(*Model) bool // nil: always
 	do    func(*Model) tea.Cmd
 	here  func(*Model) bool // its screen is shown
 	badge bool              // the footer counts what fires beside it
+	must  bool              // it stays in the footer where that has little room
 }
 
 // The groups of the help.
@@ -29,18 +31,19 @@ const (
 	groupScreens = "screens"
 	groupMove    = "move"
 	groupView    = "view"
+	groupTime    = "time"
 	groupReplay  = "replay"
 )
 
 // bindings is the table of keys, in the order of the help and the footer.
 var bindings = []binding{
-	{keys: []string{"1"}, print: "1", help: "overview: who is hurt", short: "overview", group: groupScreens, do: show(overview), here: shows(overview)},
-	{keys: []string{"2"}, print: "2", help: "latency: percentiles, phases", short: "latency", group: groupScreens, do: show(latency), here: shows(latency)},
-	{keys: []string{"3"}, print: "3", help: "queue & cache: in flight", short: "queue", group: groupScreens, do: show(inflight), here: shows(inflight)},
-	{keys: []string{"4"}, print: "4", help: "roofline, MFU, MBU, GPUs", short: "util", group: groupScreens, do: show(utilization), here: shows(utilization)},
-	{keys: []string{"5"}, print: "5", help: "fleet: a row a target", short: "fleet", group: groupScreens, do: show(fleet), here: shows(fleet)},
-	{keys: []string{"6"}, print: "6", help: "findings, alerts, budgets", short: "alerts", group: groupScreens, do: show(alerts), here: shows(alerts), badge: true},
-	{keys: []string{"7"}, print: "7", help: "capacity: room and cost", short: "capacity", group: groupScreens, do: show(capacity), here: shows(capacity)},
+	{keys: []string{"1"}, print: "1", help: "overview: who is hurt", short: "overview", brief: "over", group: groupScreens, do: show(overview), here: shows(overview)},
+	{keys: []string{"2"}, print: "2", help: "latency: percentiles, phases", short: "latency", brief: "lat", group: groupScreens, do: show(latency), here: shows(latency)},
+	{keys: []string{"3"}, print: "3", help: "queue & cache: in flight", short: "queue", brief: "queue", group: groupScreens, do: show(inflight), here: shows(inflight)},
+	{keys: []string{"4"}, print: "4", help: "roofline, MFU, MBU, GPUs", short: "util", brief: "util", group: groupScreens, do: show(utilization), here: shows(utilization)},
+	{keys: []string{"5"}, print: "5", help: "fleet: a row a target", short: "fleet", brief: "fleet", group: groupScreens, do: show(fleet), here: shows(fleet)},
+	{keys: []string{"6"}, print: "6", help: "findings, alerts, budgets", short: "alerts", brief: "alerts", group: groupScreens, do: show(alerts), here: shows(alerts), badge: true},
+	{keys: []string{"7"}, print: "7", help: "capacity: room and cost", short: "capacity", brief: "cap", group: groupScreens, do: show(capacity), here: shows(capacity)},
 	{keys: []string{"?"}, print: "?", help: "this help", short: "help", group: groupScreens, do: (*Model).toggleHelp},
 	{keys: []string{"q", "ctrl+c"}, print: "q", help: "quit", short: "quit", group: groupScreens, do: quit},
 
@@ -48,10 +51,10 @@ var bindings = []binding{
 	{keys: []string{"down", "j"}, print: "↓ j", ascii: "down j", help: "down", group: groupMove, do: move(1)},
 	{keys: []string{"pgup", "ctrl+b"}, print: "pgup", help: "a page up", group: groupMove, do: page(-1)},
 	{keys: []string{"pgdown", "ctrl+f"}, print: "pgdn", help: "a page down", group: groupMove, do: page(1)},
-	{keys: []string{"home", "g"}, print: "home g", help: "to the first row", group: groupMove, when: live, do: move(-far)},
+	{keys: []string{"home"}, print: "home", help: "to the first row", group: groupMove, when: live, do: move(-far)},
 	{keys: []string{"end", "G"}, print: "end G", help: "to the last row", group: groupMove, when: live, do: move(far)},
 	{keys: []string{"enter"}, print: "enter", help: "open the row", short: "open", foot: onList, group: groupMove, do: (*Model).enter},
-	{keys: []string{"esc"}, print: "esc", help: "back", short: "back", foot: onTop, group: groupMove, do: (*Model).back},
+	{keys: []string{"esc"}, print: "esc", help: "back", short: "back", foot: onTop, must: true, group: groupMove, do: (*Model).back},
 
 	{keys: []string{"a"}, print: "a", help: "acknowledge the alert", short: "acknowledge", foot: onAlert, group: groupView, when: canAck, do: (*Model).acknowledge},
 	{keys: []string{"m"}, print: "m", help: "mark a load-test stage", short: "mark", foot: onOverview, group: groupView, when: canMark, do: (*Model).startStage},
@@ -64,11 +67,15 @@ var bindings = []binding{
 	{keys: []string{"b"}, print: "b", help: "bell on or off", group: groupView, when: callable, do: (*Model).toggleMute},
 	{keys: []string{"M"}, print: "M", help: "mouse on or off", group: groupView, when: mouseAsked, do: (*Model).toggleMouse},
 
-	{keys: []string{"space"}, print: "space", help: "pause or go on", short: "pause", foot: replaying, group: groupReplay, when: replaying, do: (*Model).togglePause},
-	{keys: []string{".", "right"}, print: ". →", ascii: ". right", help: "a frame forward", short: "step", foot: replaying, group: groupReplay, when: replaying, do: step(1)},
-	{keys: []string{",", "left"}, print: ", ←", ascii: ", left", help: "a frame back", group: groupReplay, when: replaying, do: step(-1)},
-	{keys: []string{"{"}, print: "{", help: "a minute back", group: groupReplay, when: replaying, do: jump(-1)},
-	{keys: []string{"}"}, print: "}", help: "a minute forward", group: groupReplay, when: replaying, do: jump(1)},
+	{keys: []string{"["}, print: "[", help: "a frame back", short: "back in time", group: groupTime, when: timed, do: step(-1)},
+	{keys: []string{"]"}, print: "]", help: "a frame forward", short: "forward", foot: standing, group: groupTime, when: timed, do: step(1)},
+	{keys: []string{"{"}, print: "{", help: "to the event before", short: "event", foot: standing, group: groupTime, when: timed, do: toEvent(-1)},
+	{keys: []string{"}"}, print: "}", help: "to the next event", short: "event", foot: standing, group: groupTime, when: timed, do: toEvent(1)},
+	{keys: []string{"<"}, print: "<", help: "a minute back", group: groupTime, when: timed, do: jump(-1)},
+	{keys: []string{">"}, print: ">", help: "a minute forward", group: groupTime, when: timed, do: jump(1)},
+	{keys: []string{"g"}, print: "g", help: "live, or the recording's end", short: "live", foot: (*Model).inPast, must: true, group: groupTime, when: timed, do: (*Model).goLive},
+
+	{keys: []string{"space"}, print: "space", help: "pause or go on", short: "pause", foot: replaying, must: true, group: groupReplay, when: replaying, do: (*Model).togglePause},
 	{keys: []string{"home"}, print: "home", help: "to the beginning", group: groupReplay, when: replaying, do: (*Model).toStart},
 	{keys: []string{"end"}, print: "end", help: "to the end", group: groupReplay, when: replaying, do: (*Model).toEnd},
 	{keys: []string{"+", "="}, print: "+", help: "twice as fast", short: "faster", group: groupReplay, when: replaying, do: faster(2)},
@@ -82,6 +89,7 @@ func quit(*Model) tea.Cmd { return tea.Quit }
 
 func live(m *Model) bool      { return m.opt.Replay == nil }
 func replaying(m *Model) bool { return m.opt.Replay != nil }
+func standing(m *Model) bool  { return m.opt.Replay != nil || m.inPast() }
 func canWindow(m *Model) bool { return m.opt.Window != nil }
 func onFleet(m *Model) bool   { return m.screen == fleet && !m.open && !m.help }
 func onSorted(m *Model) bool {
@@ -104,7 +112,7 @@ func (m *Model) active() []binding {
 func (m *Model) keyHelp() *[]panes.KeyHelp {
 	var out []panes.KeyHelp
 	for i, b := range m.active() {
-		k := panes.KeyHelp{Key: b.print, ASCII: b.ascii, Does: b.help, Short: b.short, Group: b.group, Badge: b.badge}
+		k := panes.KeyHelp{Key: b.print, ASCII: b.ascii, Does: b.help, Short: b.short, Brief: b.brief, Group: b.group, Badge: b.badge}
 		if k.ASCII == "" {
 			k.ASCII = k.Key
 		}
@@ -112,14 +120,16 @@ func (m *Model) keyHelp() *[]panes.KeyHelp {
 		switch {
 		case b.print == "q":
 			k.Drop = panes.Leaving
-		case b.badge || b.print == "?":
+		case b.brief != "" || b.print == "?":
 			k.Drop = 2
 		case b.foot == nil:
-			k.Drop = 4 + i
-		case b.foot(m):
-			k.Drop = 3
-		default:
+			k.Drop = panes.Needed + 2 + i
+		case !b.foot(m):
 			k.Short = ""
+		case b.must:
+			k.Drop = panes.Needed
+		default:
+			k.Drop = panes.Needed + 1
 		}
 		out = append(out, k)
 	}

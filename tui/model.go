@@ -21,6 +21,8 @@ type Model struct {
 	size   layout.Size
 	newest *model.Frame
 	frozen *model.Frame // the picture that stands still, nil when it moves
+	led    bool         // the viewer went back to it
+	words  int          // of the replay that were said
 
 	now     time.Time // of the last tick
 	cameAt  time.Time // when the newest frame was first seen
@@ -136,6 +138,7 @@ func (m *Model) onTick(msg TickMsg) tea.Cmd {
 	}
 	call := m.take(m.opt.Latest())
 	m.lookAtOutbox()
+	m.lookAtReplay()
 	if m.toast != "" && !m.now.Before(m.until) {
 		m.toast = ""
 	}

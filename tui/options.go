@@ -55,7 +55,9 @@ type Replay interface {
 	Seek(to time.Duration) // from the beginning; beyond the ends it is the ends
 	Jump(by time.Duration) // from where it is when it gets there: keys may be faster
 	Speed(factor float64)
+	Event(by int) // to the next event, or with -1 the one before; it pauses
 	Position() Position
+	Events() []model.Event // those that are known so far, oldest first
 }
 
 // Position is where a replay stands.
@@ -64,7 +66,10 @@ type Position struct {
 	Speed      float64
 	Paused     bool
 	Ended      bool
-	Damaged    bool // part of the recording up to here could not be read
+	Going      bool   // on its way to where it was asked to be
+	Damaged    bool   // part of the recording up to here could not be read
+	Word       string // what came of the last order that had something to say
+	Words      int    // how many words there were
 }
 
 // How often the newest frame is looked for. Ten a second is as often as frames

@@ -170,16 +170,6 @@ func (m *Model) back() tea.Cmd {
 	return nil
 }
 
-// toggleFreeze keeps the picture; collection goes on.
-func (m *Model) toggleFreeze() tea.Cmd {
-	if m.frozen != nil {
-		m.frozen = nil
-		return nil
-	}
-	m.frozen = m.frame()
-	return nil
-}
-
 // windows are those that a key steps through.
 var windows = []time.Duration{30 * time.Second, time.Minute, 5 * time.Minute, 15 * time.Minute}
 
@@ -287,20 +277,6 @@ func (m *Model) togglePause() tea.Cmd {
 	}
 	m.opt.Replay.Pause(!m.opt.Replay.Position().Paused)
 	return nil
-}
-
-func step(frames int) func(*Model) tea.Cmd {
-	return func(m *Model) tea.Cmd {
-		m.opt.Replay.Step(frames)
-		return nil
-	}
-}
-
-func jump(minutes int) func(*Model) tea.Cmd {
-	return func(m *Model) tea.Cmd {
-		m.opt.Replay.Jump(time.Duration(minutes) * time.Minute)
-		return nil
-	}
 }
 
 func (m *Model) toStart() tea.Cmd {

@@ -66,7 +66,7 @@ func TestUseEverySize(t *testing.T) {
 func TestUtilizationAtAGlance(t *testing.T) {
 	h := newHarness(t, tuitest.CalmUse(), nil)
 	h.press("4")
-	h.shows("ridge 295", "fixed+weights", "1.00× of what load explains", "bandwidth-bound decode: weights and KV reads are 77 % of a step", "0 H100 80GB", "4 util", "enter open")
+	h.shows("ridge 295", "fixed+weights", "1.00× of what load explains", "bandwidth-bound decode: weights and KV reads are 77 % of a step", "0 H100 80GB", "4 util", "7 cap")
 	h.resize(120, 40)
 	h.shows("MFU    21.0 %  MBU  44.0 %  engine estimate", "7 capacity")
 	h.resize(40, 10)

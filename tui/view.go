@@ -3,7 +3,6 @@ package tui
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -111,31 +110,6 @@ func (m *Model) body(f *model.Frame) body {
 		return bodyOverview
 	}
 }
-
-// status is what the header says beside the frame. Ages are in whole seconds, so
-// that a screen on which nothing moves stays the same.
-func (m *Model) status(f *model.Frame) panes.Status {
-	s := panes.Status{}
-	if m.frozen != nil {
-		s.Frozen = true
-		s.Behind = m.newest.At.Sub(f.At).Truncate(time.Second)
-		return s
-	}
-	if m.opt.Replay != nil {
-		p := m.opt.Replay.Position()
-		s.Replay, s.Paused, s.AtEnd, s.Speed, s.Damaged = true, p.Paused, p.Ended, p.Speed, p.Damaged
-		s.Position, s.Length = p.At.Truncate(time.Second), p.Length.Truncate(time.Second)
-		return s
-	}
-	if silent := m.now.Sub(m.cameAt); silent >= silentAfter && !m.cameAt.IsZero() {
-		s.Silent = silent.Truncate(time.Second)
-	}
-	return s
-}
-
-// silentAfter is when an old picture is called old: frames come at least once a
-// second.
-const silentAfter = 3 * time.Second
 
 func (m *Model) width() int { return min(m.size.W, widest) }
 

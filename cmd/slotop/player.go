@@ -11,6 +11,7 @@ import (
 
 	"slotop/model"
 	"slotop/model/fleet"
+	"slotop/model/reel"
 	"slotop/model/tape"
 	"slotop/tui"
 )
@@ -21,18 +22,23 @@ const (
 	maxSpeed = 1000
 )
 
-// player plays a tape through a fold at the viewer's pace. Going back means
-// folding again from the start: the fold is fast, and there is no second way to
-// get at a frame that could disagree with the first.
+// player plays a tape through a fold at the viewer's pace. What was played lies on a
+// reel, and going back shows a frame of it. Where the reel has thinned out and the tape
+// is short, it is folded again from the start instead: either way it is a frame that the
+// fold made, and none could disagree with it.
 type player struct {
 	open   func() (io.ReadCloser, error)
 	window time.Duration // the viewer's, 0 for the recorded one
 	policy judging
 	box    *mailbox
 	orders chan func(*cursor) error
+	cheap  int // how many inputs may be folded again for a frame that the reel lacks
 
-	mu    sync.Mutex
-	place place
+	mu     sync.Mutex
+	place  place
+	events []model.Event // as far as the tape was folded
+	folded int           // inputs in all
+	before int           // inputs before it was folded anew the last time
 }
 
 // judging chooses what a tape is judged by, given what it was recorded with; nil
@@ -50,12 +56,15 @@ type place struct {
 	speed     float64
 	paused    bool
 	ended     bool
+	going     bool              // to where an order leads
 	trouble   *tape.DamageError // what was lost up to here
+	word      string            // what the last order that came to nothing, or to an event, has to say
+	words     int
 }
 
 func newPlayer(open func() (io.ReadCloser, error), window time.Duration, policy judging, speed float64, box *mailbox) *player {
 	return &player{
-		open: open, window: window, policy: policy, box: box, orders: make(chan func(*cursor) error, 16),
+		open: open, window: window, policy: policy, box: box, orders: make(chan func(*cursor) error, 16), cheap: cheapRefold,
 		place: place{speed: min(max(speed, minSpeed), maxSpeed)},
 	}
 }
@@ -68,8 +77,11 @@ type cursor struct {
 	next   *model.Input // read, not yet folded
 	start  time.Duration
 	at     time.Duration
+	folded int // inputs
 
-	frame, before time.Duration // the ticks of this frame and of the one before it
+	reel  *reel.Reel   // the frames that were folded
+	shown *model.Frame // that is looked at where it is not the last one folded
+	pass  func() error // asked now and then on a long way
 }
 
 // rewind opens the tape and stands before its first input.
@@ -95,13 +107,13 @@ func (p *player) rewind() (*cursor, error) {
 		r.Close()
 		return nil, errors.Join(fmt.Errorf("tape: %w", err), file.Close())
 	}
-	cur := &cursor{file: file, reader: r, core: c}
+	cur := &cursor{file: file, reader: r, core: c, reel: newPlayed(), pass: func() error { return nil }}
 	if err := cur.read(); err != nil {
 		return nil, errors.Join(err, cur.close())
 	}
 	if cur.next != nil {
 		cur.start = cur.next.At.Mono
-		cur.at, cur.frame, cur.before = cur.start, cur.start, cur.start
+		cur.at = cur.start
 	}
 	return cur, nil
 }
@@ -130,12 +142,22 @@ func (c *cursor) read() error {
 // take folds the next input.
 func (c *cursor) take() error {
 	c.at = c.next.At.Mono
-	if c.next.IsTick() {
-		c.before, c.frame = c.frame, c.at
-	}
+	tick := c.next.IsTick()
 	c.core.take(*c.next)
+	if tick {
+		c.reel.Add(c.core.box.latest())
+	}
+	if c.folded++; c.folded%passEvery == 0 {
+		if err := c.pass(); err != nil {
+			return err
+		}
+	}
 	return c.read()
 }
+
+// passEvery is after how many inputs it is looked up from folding: some tenths of a
+// second.
+const passEvery = 512
 
 // fold takes the inputs up to and including a time.
 func (c *cursor) fold(until time.Duration) error {
@@ -167,9 +189,10 @@ func (p *player) run(ctx context.Context, total time.Duration) error {
 	defer func() { _ = cur.close() }()
 	p.update(func(pl *place) { pl.total = total })
 	for ctx.Err() == nil {
+		cur.pass = func() error { return p.passing(ctx, cur) }
 		if err := p.turn(ctx, cur); err != nil {
 			var damage *tape.DamageError
-			if !errors.As(err, &damage) {
+			if ctx.Err() == nil && !errors.As(err, &damage) {
 				return err
 			}
 		}
@@ -181,7 +204,8 @@ func (p *player) run(ctx context.Context, total time.Duration) error {
 // turn waits for the next input to fall due, or for the viewer.
 func (p *player) turn(ctx context.Context, cur *cursor) error {
 	now := p.now()
-	if now.paused || cur.next == nil {
+	next, ok := cur.due()
+	if now.paused || !ok {
 		select {
 		case <-ctx.Done():
 			return nil
@@ -189,7 +213,7 @@ func (p *player) turn(ctx context.Context, cur *cursor) error {
 			return order(cur)
 		}
 	}
-	due := time.NewTimer(time.Duration(float64(cur.next.At.Mono-cur.at) / now.speed))
+	due := time.NewTimer(time.Duration(float64(next) / now.speed))
 	defer due.Stop()
 	select {
 	case <-ctx.Done():
@@ -197,20 +221,24 @@ func (p *player) turn(ctx context.Context, cur *cursor) error {
 	case order := <-p.orders:
 		return order(cur)
 	case <-due.C:
-		return cur.fold(cur.next.At.Mono)
+		return p.goOn(cur)
 	}
 }
 
 func (p *player) publish(cur *cursor) {
-	if f := cur.core.box.latest(); f != nil {
+	if f := cur.frame(); f != nil {
 		p.box.put(f)
 	}
 	p.update(func(pl *place) {
-		pl.at = cur.at - cur.start
+		pl.at, pl.going = cur.place()-cur.start, false
 		if lost := cur.reader.Lost(); lost != nil {
 			pl.trouble = lost
 		}
-		pl.ended = cur.next == nil
+		pl.ended = cur.next == nil && cur.shown == nil
+		if f := cur.core.box.latest(); f != nil {
+			p.events = f.Events
+		}
+		p.folded = p.before + cur.folded
 	})
 }
 
@@ -243,48 +271,6 @@ func (p *player) Pause(paused bool) {
 	})
 }
 
-// Step pauses and goes that many frames on, or back.
-func (p *player) Step(frames int) {
-	p.order(func(cur *cursor) error {
-		p.update(func(pl *place) { pl.paused = true })
-		for ; frames > 0; frames-- {
-			if err := cur.foldToTick(); err != nil {
-				return err
-			}
-		}
-		for ; frames < 0; frames++ {
-			if err := p.seek(cur, cur.before); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
-// Seek goes to a time since the first input.
-func (p *player) Seek(to time.Duration) {
-	p.order(func(cur *cursor) error { return p.seek(cur, cur.start+to) })
-}
-
-// Jump goes as far on, or back, from where the orders before it led.
-func (p *player) Jump(by time.Duration) {
-	p.order(func(cur *cursor) error { return p.seek(cur, cur.at+by) })
-}
-
-// seek folds up to a time on the tape's own clock, and to the first frame where
-// there is none before it.
-func (p *player) seek(cur *cursor, to time.Duration) error {
-	if to < cur.at {
-		if err := p.restart(cur); err != nil {
-			return err
-		}
-	}
-	if err := cur.fold(max(to, cur.start)); err != nil || cur.core.box.latest() != nil {
-		return err
-	}
-	return cur.foldToTick()
-}
-
 // restart puts cur before the first input.
 func (p *player) restart(cur *cursor) error {
 	again, err := p.rewind()
@@ -292,6 +278,8 @@ func (p *player) restart(cur *cursor) error {
 		return err
 	}
 	_ = cur.close()
+	p.before += cur.folded
+	again.pass = cur.pass
 	*cur = *again
 	return nil
 }
@@ -307,18 +295,17 @@ func (p *player) Speed(factor float64) {
 // Position is where the replay stands.
 func (p *player) Position() tui.Position {
 	pl := p.now()
-	return tui.Position{At: pl.at, Length: pl.total, Speed: pl.speed, Paused: pl.paused, Ended: pl.ended, Damaged: pl.trouble != nil}
+	return tui.Position{
+		At: pl.at, Length: pl.total, Speed: pl.speed, Paused: pl.paused, Ended: pl.ended, Going: pl.going,
+		Damaged: pl.trouble != nil, Word: pl.word, Words: pl.words,
+	}
 }
 
 // setWindow folds again with another window, up to where the replay stands.
 func (p *player) setWindow(w time.Duration) {
 	p.order(func(cur *cursor) error {
 		p.window = w
-		at := cur.at
-		if err := p.restart(cur); err != nil {
-			return err
-		}
-		return cur.fold(at)
+		return p.refold(cur, cur.place())
 	})
 }
 

@@ -92,7 +92,7 @@ func (p playing) at(second int, want tui.Position) {
 	p.t.Helper()
 	synctest.Wait()
 	got := p.Position()
-	got.At = got.At.Truncate(time.Second)
+	got.At, got.Word, got.Words = got.At.Truncate(time.Second), "", 0
 	want.At, want.Length, want.Speed = time.Duration(second)*time.Second, time.Minute, max(want.Speed, 1)
 	if got != want {
 		p.t.Errorf("at %+v, want %+v", got, want)

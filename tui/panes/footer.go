@@ -38,40 +38,80 @@ func (b Footer) Render(f *model.Frame, size layout.Size, look Look) string {
 	if b.Prompt != NoPrompt {
 		return b.typing(size, look)
 	}
-	var keys []part
-	for _, k := range *b.Keys {
-		if k.Short != "" && k.Drop != Leaving {
-			keys = append(keys, footerKey(f, k, look))
-		}
-	}
-	for _, k := range *b.Keys {
-		if k.Short != "" && k.Drop == Leaving {
-			keys = append(keys, footerKey(f, k, look))
-		}
-	}
 	var right []part
 	w := size.W
 	if b.Toast != "" {
 		w--
 		right = append(right, say(0, themes.Strong, look.foreign(b.Toast, size.W-3)))
 	}
-	return look.line(w).pad(1).ends(2, keys, right).String()
+	return look.line(w).pad(1).ends(2, b.keys(f, w-1-widthOf(right, 2)-2*len(right), look), right).String()
+}
+
+// form is how much of a screen's name the footer has room for.
+type form uint8
+
+const (
+	inFull  form = iota // 2 latency
+	inBrief             // 2 lat
+	inDigit             // 2, but in full where one is
+	inBare              // 2
+)
+
+// Needed is the most that the Drop of a key may be without which nobody gets to a
+// screen, or out of where they are.
+const Needed = 3
+
+// keys is what fits into w cells. The numbers of all screens stay, with the longest of
+// their names for which there is room; so do the keys without which nobody gets out
+// of where they are. Then come the others, as far as they fit.
+func (b Footer) keys(f *model.Frame, w int, look Look) []part {
+	form := inFull
+	for form < inBare && widthOf(b.choose(form, f, look, func(k KeyHelp) bool { return k.Drop <= Needed }), 2) > w {
+		form++
+	}
+	return b.choose(form, f, look, func(KeyHelp) bool { return true })
+}
+
+// choose is the keys of the footer in order, those that leave last.
+func (b Footer) choose(form form, f *model.Frame, look Look, want func(KeyHelp) bool) []part {
+	var keys, last []part
+	for _, k := range *b.Keys {
+		switch {
+		case k.Short == "" || !want(k):
+		case k.Drop == Leaving:
+			last = append(last, footerKey(f, k, form, look))
+		default:
+			keys = append(keys, footerKey(f, k, form, look))
+		}
+	}
+	return append(keys, last...)
 }
 
 func hint(key, does string) part {
 	return part{segs: []seg{{themes.Key, key}, {themes.Muted, " " + does}}, drop: 1}
 }
 
-func footerKey(f *model.Frame, k KeyHelp, look Look) part {
-	role := themes.Muted
+func footerKey(f *model.Frame, k KeyHelp, form form, look Look) part {
+	role, name := themes.Muted, " "+k.Short
 	if k.Here {
 		role = themes.Strong
 	}
-	segs := []seg{{themes.Key, look.pick(k.Key, k.ASCII)}, {role, " " + k.Short}}
+	switch {
+	case k.Brief == "":
+	case form == inBare, form == inDigit && !k.Here:
+		name = ""
+	case form == inBrief && !k.Here:
+		name = " " + k.Brief
+	}
+	key := themes.Key
+	if name == "" && k.Here {
+		key = role
+	}
+	segs := []seg{{key, look.pick(k.Key, k.ASCII)}, {role, name}}
 	if n := Firing(f); k.Badge && n > 0 {
 		segs = append(segs, seg{themes.Text, " "}, seg{themes.Breach, look.pick("▲", "!") + unit.Count(float64(n))})
 	}
-	return part{segs: segs, drop: k.Drop}
+	return part{segs: segs, drop: k.Drop}.of(MarkKey+k.Key, "")
 }
 
 // typing is the line while something is being typed.

@@ -14,6 +14,7 @@ import (
 // Status is what the header says beside the frame.
 type Status struct {
 	Frozen   bool
+	Past     bool          // it is frozen where the viewer went back to
 	Behind   time.Duration // how much newer the newest frame is than the frozen one
 	Silent   time.Duration // how long no new frame has come, whole seconds; 0: it comes
 	Replay   bool
@@ -22,7 +23,9 @@ type Status struct {
 	Speed    float64
 	Paused   bool
 	AtEnd    bool
+	Going    bool // on its way to where the viewer wants it
 	Damaged  bool // part of the recording is lost
+	Bar      Bar  // where the picture stands on what is known
 }
 
 // Header is the first line: what is watched, whether it is live, and when.
@@ -43,15 +46,34 @@ func (h Header) Render(f *model.Frame, size layout.Size, look Look) string {
 	if h.Status.Damaged {
 		left = append(left, say(0, themes.Breach, "TAPE DAMAGED"))
 	}
-	left = append(left, say(6, themes.Muted, h.watched(f)))
+	watched := say(6, themes.Muted, h.watched(f))
 	right := h.mode(look)
+	at := len(right)
 	if !f.At.IsZero() {
 		right = append(right,
 			say(0, themes.Text, f.At.Wall.UTC().Format("15:04:05")+" UTC"),
 			say(3, themes.Muted, window(f, look)))
 	}
-	return look.line(size.W-1).pad(1).ends(2, left, right).String()
+	l := look.line(size.W - 1).pad(1)
+	if h.Status.Bar.Known {
+		room := func(left []part) int { return l.max - l.w - widthOf(left, 2) - widthOf(right, 2) - 4 }
+		if all := append(left, watched); room(all) >= barLeast {
+			left = all
+		}
+		bar := h.Status.Bar.part(min(max(room(left), barLeast), barMost), 4, look)
+		right = slices.Insert(right, at, bar)
+	} else {
+		left = append(left, watched)
+	}
+	return l.ends(2, left, right).String()
 }
+
+// The least and the most cells of a position bar. It is worth more than the count of
+// what is watched.
+const (
+	barLeast = 10
+	barMost  = 48
+)
 
 // watched counts the targets by kind, where each of them is known to be one, and
 // instead of those that tell of GPUs the GPUs. What finds targets counts by them.
@@ -104,6 +126,11 @@ func plural(n int, word string) string {
 func (h Header) mode(look Look) []part {
 	s := h.Status
 	switch {
+	case s.Past:
+		return []part{
+			say(0, themes.Warn, "PAST"), say(0, themes.Warn, look.span(s.Behind)+" ago"),
+			part{segs: []seg{{themes.Key, "g"}, {themes.Muted, " live"}}, drop: 2}.of(MarkKey+"g", ""),
+		}
 	case s.Frozen && s.Behind >= time.Second:
 		return []part{say(0, themes.Warn, "FROZEN"), say(2, themes.Muted, look.span(s.Behind)+" ago")}
 	case s.Frozen:
@@ -125,6 +152,8 @@ func (h Header) replay(look Look) []part {
 	}
 	how := ""
 	switch {
+	case s.Going:
+		how = "going there"
 	case s.AtEnd:
 		how = "at the end"
 	case s.Paused:
