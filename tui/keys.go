@@ -61,6 +61,7 @@ var bindings = []binding{
 	{keys: []string{"space"}, print: "space", help: "freeze the picture", short: "freeze", group: groupView, when: live, do: (*Model).toggleFreeze},
 	{keys: []string{"w"}, print: "w", help: "window: 30 s to 15 min", short: "window", group: groupView, when: canWindow, do: (*Model).nextWindow},
 	{keys: []string{"/"}, print: "/", help: "filter the fleet", short: "filter", foot: onFleet, group: groupView, do: (*Model).startFilter},
+	{keys: []string{"o"}, print: "o", help: "chart TTFT, TPOT, ITL, E2E", short: "latency", foot: onLatency, group: groupView, do: (*Model).nextMetric},
 	{keys: []string{"s"}, print: "s", help: "sort the rows", short: "sort", foot: onSorted, group: groupView, do: (*Model).nextSort},
 	{keys: []string{"t"}, print: "t", help: "theme", short: "theme", group: groupView, do: (*Model).nextTheme},
 	{keys: []string{"y"}, print: "y", help: "copy the screen as text", group: groupView, do: (*Model).copyScreen},

@@ -124,6 +124,9 @@ func latencyColumn(size layout.Size, look Look, s spreading) []string {
 	if s.third != nil {
 		wants[2] = layout.Want{Min: latencyMinH, Ideal: 8, Max: 13, Drop: 4}
 	}
+	if s.heat == nil && wants[2].Min > 0 {
+		wants[2].Min++ // it has the times of day then
+	}
 	if s.heat != nil {
 		wants[3] = layout.Want{Min: heatMinH, Ideal: heatMinH + 4, Max: 24, Drop: 2}
 	}
