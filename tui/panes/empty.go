@@ -32,3 +32,16 @@ func (s *sheet) how(ways ...string) {
 		s.text(indent, themes.Muted, w)
 	}
 }
+
+// noTarget is why the fleet is empty.
+func noTarget(f *model.Frame, w int, look Look) []string {
+	s := &sheet{w: w, look: look}
+	if len(f.Targets) > 0 {
+		s.text(indent, themes.Text, "no target matches "+look.foreign(look.View.Filter, 40)+": esc shows all")
+		s.how("a filter looks at name, address, kind, engine, version, model, state and fault")
+		return s.out
+	}
+	s.text(indent, themes.Text, "no target is watched")
+	s.how("name one: slotop localhost:8000, or a Prometheus server for a fleet: slotop prom+http://HOST:9090", "slotop demo shows a simulated service")
+	return s.out
+}

@@ -42,7 +42,7 @@ func (s Sort) Words() string {
 	return "by " + s.String()
 }
 
-// Fleet is a row a target.
+// Fleet is a row a target, and where the viewer wants that a row an engine inside it.
 type Fleet struct{}
 
 // Name names the pane.
@@ -57,36 +57,35 @@ func (Fleet) Want(f *model.Frame, _ int, _ Look) layout.Want {
 func (Fleet) Render(f *model.Frame, size layout.Size, look Look) string {
 	order := targetOrder(f, look.View.Filter, look.View.Sort)
 	out := []string{fleetTitle(f, order, size.W, look)}
-	if uneven := imbalance(f); uneven != "" {
-		out = append(out, look.line(size.W).pad(indent).put(themes.Warn, look.foreign(uneven, size.W-indent)).String())
+	out = append(out, unevenLines(f, size, look)...)
+	if len(order) == 0 {
+		return lines(size.H, append(out, noTarget(f, size.W, look)...)...)
 	}
-	at := 0
-	for i, v := range order {
-		if v.ID == look.View.Target {
-			at = i
-		}
-	}
-	from, to, more := visible(len(order), at, size.H-len(out)-1)
-	t := fit(targetColumns(f, order[from:to], size.W, 2, look), size.W-1)
+	rows, at := fleetRows(order, look.View)
+	from, to, more := visible(len(rows), amid(rows, at, size.H-len(out)-2), size.H-len(out)-1)
+	t := fit(targetColumns(f, targetsIn(rows[from:to]), size.W, 2, look), size.W-1)
 	out = append(out, t.head(look))
-	for i, v := range order[from:to] {
-		out = append(out, t.row(rowOf(v, f), conditionOf(v), from+i == at, look))
+	for i, r := range rows[from:to] {
+		out = append(out, r.draw(f, t, from+i == at, look))
 	}
 	if more > 0 {
-		text := fmt.Sprintf("%d to %d of %d", from+1, to, len(order))
-		out = append(out, look.line(size.W).pad(indent).put(themes.Muted, text).String())
-	}
-	if len(order) == 0 {
-		out = append(out, look.line(size.W).pad(indent).put(themes.Muted, noMatch(f, look)).String())
+		out = append(out, look.line(size.W).pad(indent).put(themes.Muted, moreRows(rows[from:to], len(order), from, to, len(rows))).String())
 	}
 	return lines(size.H, out...)
 }
 
-func noMatch(f *model.Frame, look Look) string {
-	if len(f.Targets) == 0 {
-		return "no target"
+// unevenLines is the imbalance in a sentence, over as many lines as it needs and two at
+// most.
+func unevenLines(f *model.Frame, size layout.Size, look Look) []string {
+	text := imbalance(f, look)
+	if text == "" {
+		return nil
 	}
-	return "no target matches " + look.foreign(look.View.Filter, 40) + ": esc shows all"
+	var out []string
+	for _, l := range wrap(look.foreign(text, 2*(size.W-indent)-8), size.W-indent) {
+		out = append(out, look.line(size.W).pad(indent).put(themes.Warn, l).String())
+	}
+	return out[:min(len(out), 2)]
 }
 
 // fleetTitle counts the states: the sum of a fleet in one line.
@@ -151,7 +150,7 @@ func targetOrder(f *model.Frame, filter string, by Sort) []*model.TargetView {
 
 func matches(t *model.TargetView, filter string) bool {
 	c := conditionOf(t)
-	for _, s := range append([]string{t.Name, string(t.ID), t.Kind, string(t.Engine), targetWord(c)}, t.Models...) {
+	for _, s := range append([]string{t.Name, string(t.ID), t.Kind, engineText(t), targetWord(c)}, t.Models...) {
 		if strings.Contains(strings.ToLower(s), filter) {
 			return true
 		}
@@ -223,34 +222,4 @@ func digits(s string) int {
 		n++
 	}
 	return n
-}
-
-// What makes a load uneven: a share of all that waits that is twice the fair
-// one and more than half, of a queue that is worth speaking of.
-const (
-	unevenQueue = 8
-	unevenShare = 0.5
-)
-
-// imbalance names the target that holds most of the queue while others could
-// take some of it, "" when the load is even.
-func imbalance(f *model.Frame) string {
-	var total, most float64
-	var at *model.TargetView
-	n := 0
-	for i := range f.Targets {
-		v, ok := f.Targets[i].Waiting.Get()
-		if c := conditionOf(&f.Targets[i]); !ok || c != up && c != quiet && c != stalled {
-			continue
-		}
-		n++
-		total += v
-		if v > most {
-			most, at = v, &f.Targets[i]
-		}
-	}
-	if n < 2 || total < unevenQueue || most/total <= max(unevenShare, 2/float64(n)) && n > 2 || most/total < 0.8 && n == 2 {
-		return ""
-	}
-	return fmt.Sprintf("uneven: %s holds %.0f of %.0f waiting", at.Name, most, total)
 }

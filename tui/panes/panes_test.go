@@ -295,6 +295,7 @@ func TestFilterAndSort(t *testing.T) {
 		{"CERTIFICATE", ByName, "d:8000"},
 		{"idle", ByState, "i:8000"},
 		{"stalled", ByState, "w:8000"},
+		{"VLLM 0.11", ByName, "a:8000 b:8000 d:8000 dp:8000 i:8000 s:8000 w:8000"},
 		{"acme/chat", ByName, "a:8000 b:8000 d:8000 dp:8000 i:8000 s:8000 w:8000"},
 		{"", ByWaiting, "w:8000 dp:8000 d:8000 s:8000 a:8000 b:8000 i:8000 new:8000"},
 		{"nothing like it", ByState, ""},
@@ -319,22 +320,6 @@ func TestNaturalCompare(t *testing.T) {
 				t.Errorf("%q against %q is %d, want %d", a, b, got, want)
 			}
 		}
-	}
-}
-
-func TestImbalance(t *testing.T) {
-	f := tuitest.Calm()
-	f.Targets[0].Waiting, f.Targets[1].Waiting = model.Of(104), model.Of(2)
-	if got := imbalance(f); got != "uneven: vllm-0:8000 holds 104 of 106 waiting" {
-		t.Errorf("got %q", got)
-	}
-	f.Targets[1].Waiting = model.Of(90)
-	if got := imbalance(f); got != "" {
-		t.Errorf("an even load is called %q", got)
-	}
-	f.Targets[1].Waiting = model.Reading{}
-	if got := imbalance(f); got != "" {
-		t.Errorf("one known queue is called %q", got)
 	}
 }
 
