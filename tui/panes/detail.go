@@ -87,21 +87,22 @@ func (s *sheet) polls(f *model.Frame, t *model.TargetView) {
 	if len(t.Models) > 0 {
 		s.prose("models", themes.Text, strings.Join(t.Models, ", "))
 	}
+	id := string(t.ID)
 	good := say(1, themes.Muted, "no good one yet")
 	if !t.LastGoodAt.IsZero() {
-		good = say(1, themes.Muted, "last good "+hms(t.LastGoodAt)+", "+s.look.age(f.At.Sub(t.LastGoodAt))+" ago")
+		good = say(1, themes.Muted, "last good "+hms(t.LastGoodAt)+", "+s.look.age(f.At.Sub(t.LastGoodAt))+" ago").of("last_good", id)
 	}
 	failed := say(0, themes.Muted, "none failed")
 	if t.FailedPolls > 0 {
-		failed = say(0, themes.Warn, unit.Count(float64(t.FailedPolls))+" failed")
+		failed = say(0, themes.Warn, unit.Count(float64(t.FailedPolls))+" failed").of("failed_polls", id)
 	}
-	polls := []part{say(0, themes.Text, unit.Count(float64(t.Polls))), failed, good}
+	polls := []part{say(0, themes.Text, unit.Count(float64(t.Polls))).of("polls", id), failed, good}
 	if t.Kind != model.ProbeTarget { // its requests run beside the polls
-		polls = append(polls, say(2, themes.Muted, "took "+s.look.took(t.TookS, 12).text))
+		polls = append(polls, say(2, themes.Muted, "took "+s.look.took(t.TookS, 12).text).of("took", id))
 	}
 	s.fact("polls", polls...)
 	if t.Restarts > 0 {
-		s.fact("restarts", say(0, themes.Warn, unit.Count(float64(t.Restarts))), say(0, themes.Muted, "last at "+hms(t.RestartedAt)+" UTC"))
+		s.fact("restarts", say(0, themes.Warn, unit.Count(float64(t.Restarts))).of("restarts", id), say(0, themes.Muted, "last at "+hms(t.RestartedAt)+" UTC"))
 	}
 	if t.BadLines > 0 {
 		s.prose("bad lines", themes.Warn, plural(t.BadLines, "line")+" skipped, the first: "+string(t.FirstBad))
@@ -133,21 +134,21 @@ func kindLabel(kind string) (label, unsaid string) {
 // passes on what it read, and whose clock it is.
 func (s *sheet) passedOn(t *model.TargetView) {
 	if step, ok := t.StepS.Get(); ok && t.Kind != model.FinderTarget {
-		s.fact("new values", say(0, themes.Text, "every "+unit.Duration(step)), say(1, themes.Muted, "a window holds four of them at least"))
+		s.fact("new values", say(0, themes.Text, "every "+unit.Duration(step)).of("step_s", string(t.ID)), say(1, themes.Muted, "a window holds four of them at least"))
 	}
 	if r := t.Replicas; r.Total > 0 {
 		role := themes.Text
 		if r.Fresh < r.Total {
 			role = themes.Warn
 		}
-		s.fact("replicas", say(0, role, unit.Count(float64(r.Fresh))+" of "+unit.Count(float64(r.Total))+" answer"))
+		s.fact("replicas", say(0, role, unit.Count(float64(r.Fresh))+" of "+unit.Count(float64(r.Total))+" answer").of("replicas.behind", string(t.ID)))
 	}
 	if v, ok := t.SkewS.Get(); ok && math.Abs(v) >= tellSkew {
 		way := " ahead of ours"
 		if v < 0 {
 			way = " behind ours"
 		}
-		s.fact("clock", say(0, themes.Warn, unit.Duration(math.Abs(v))+way), say(1, themes.Muted, "its dates are off by as much"))
+		s.fact("clock", say(0, themes.Warn, unit.Duration(math.Abs(v))+way).of("clock_skew", string(t.ID)), say(1, themes.Muted, "its dates are off by as much"))
 	}
 }
 
@@ -157,25 +158,25 @@ const tellSkew = 2
 
 // numbers is what the target reads now, in full: bracket, n and basis.
 func (s *sheet) numbers(f *model.Frame, t *model.TargetView) {
-	k := s.look
+	k, id := s.look, string(t.ID)
 	span := []part{say(2, themes.Muted, window(f, k))}
 	if acrossRestart(f, t) {
 		span = append(span, say(1, themes.Warn, "figures span a restart at "+hms(t.RestartedAt)))
 	}
 	s.rule("NOW", span...)
-	s.fact("requests", k.measure(0, "running", k.count(t.Running, 12), ""), k.measure(0, "waiting", k.count(t.Waiting, 12), ""),
-		k.measure(1, "finished", k.rate(t.RequestsPerSecond, 12), "/s"), k.measure(2, "preempted", k.rate(t.PreemptionsPerSec, 12), "/s"))
-	flow := []part{k.measure(0, "output", k.rate(t.OutputPerSecond, 12), " tok/s")}
+	s.fact("requests", k.measure(0, "running", k.count(t.Running, 12), "").of("running", id), k.measure(0, "waiting", k.count(t.Waiting, 12), "").of("waiting", id),
+		k.measure(1, "finished", k.rate(t.RequestsPerSecond, 12), "/s").of("requests_per_second", id), k.measure(2, "preempted", k.rate(t.PreemptionsPerSec, 12), "/s").of("preemptions", id))
+	flow := []part{k.measure(0, "output", k.rate(t.OutputPerSecond, 12), " tok/s").of("output_per_second", id)}
 	if t.ReportedOutput.OK() {
-		flow = append(flow, k.measure(1, "the engine reports", k.rate(t.ReportedOutput, 12), " tok/s"))
+		flow = append(flow, k.measure(1, "the engine reports", k.rate(t.ReportedOutput, 12), " tok/s").of("reported_output", id))
 	}
 	s.fact("tokens", flow...)
-	s.fact("cache", k.meter(t.KVCacheUsage))
+	s.fact("cache", k.meter(t.KVCacheUsage).of("kv_cache_usage", id))
 	for _, d := range []struct {
 		signal model.Signal
 		dist   *model.Dist
 	}{{model.TTFT, t.TTFT}, {model.TPOT, t.TPOT}, {model.ITL, t.ITL}} {
-		s.latency(d.signal.Title(), d.dist, slices.Contains(t.Missing, d.signal))
+		s.latency(d.signal.Title(), id, d.dist, slices.Contains(t.Missing, d.signal))
 	}
 }
 
@@ -187,9 +188,9 @@ func (s *sheet) engines(t *model.TargetView) {
 	s.rule("ENGINES", say(0, themes.Muted, plural(len(t.Engines), "data-parallel engine")))
 	for _, e := range t.Engines {
 		s.fact(s.look.foreign(e.ID, labelW-1),
-			s.look.measure(0, "running", s.look.count(e.Running, 12), ""),
-			s.look.measure(0, "waiting", s.look.count(e.Waiting, 12), ""),
-			s.look.meter(e.KVCacheUsage))
+			s.look.measure(0, "running", s.look.count(e.Running, 12), "").of("running", Within(string(t.ID), e.ID)),
+			s.look.measure(0, "waiting", s.look.count(e.Waiting, 12), "").of("waiting", Within(string(t.ID), e.ID)),
+			s.look.meter(e.KVCacheUsage).of("kv_cache_usage", Within(string(t.ID), e.ID)))
 	}
 }
 

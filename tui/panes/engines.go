@@ -105,28 +105,41 @@ func targetColumns(f *model.Frame, shown []*model.TargetView, w, dropFor int, lo
 		}
 	}
 	return []column[row]{
-		{title: "TARGET", min: leastName(longest, w, 12), max: nameWidth(longest), left: true, draw: func(r row, w int, k Look) cell {
+		{title: "TARGET", min: leastName(longest, w, 12), max: nameWidth(longest), left: true, about: targetAbout("row.target"), draw: func(r row, w int, k Look) cell {
 			return cell{themes.Strong, k.foreign(r.t.Name, w)}
 		}},
-		{title: "STATE", min: stateW(w), left: true, draw: drawTargetState},
-		{title: "FOR", min: 5, drop: dropFor, draw: drawFor},
-		{title: "RUN", min: 4, drop: 2, draw: func(r row, w int, k Look) cell { return k.aged(r, k.count(r.t.Running, w)) }},
-		{title: "WAIT", min: 4, draw: func(r row, w int, k Look) cell { return k.aged(r, k.count(r.t.Waiting, w)) }},
-		{title: "KV", min: 5, drop: 1, draw: func(r row, w int, k Look) cell { return k.aged(r, k.ratio(r.t.KVCacheUsage, w)) }},
-		{title: "REQ/S", min: 5, drop: 7, draw: func(r row, w int, k Look) cell { return k.aged(r, k.rate(r.t.RequestsPerSecond, w)) }},
-		{title: "tok/s", min: 5, drop: 5, draw: func(r row, w int, k Look) cell { return k.aged(r, k.rate(r.t.OutputPerSecond, w)) }},
-		{title: "TTFT p95", min: quantileW(w), drop: 3, draw: func(r row, w int, k Look) cell {
+		{title: "STATE", min: stateW(w), left: true, about: targetAbout("target.state"), draw: drawTargetState},
+		{title: "FOR", min: 5, drop: dropFor, about: targetAbout("target.state"), draw: drawFor},
+		{title: "RUN", min: 4, drop: 2, about: targetAbout("running"), draw: func(r row, w int, k Look) cell { return k.aged(r, k.count(r.t.Running, w)) }},
+		{title: "WAIT", min: 4, about: targetAbout("waiting"), draw: func(r row, w int, k Look) cell { return k.aged(r, k.count(r.t.Waiting, w)) }},
+		{title: "KV", min: 5, drop: 1, about: targetAbout("kv_cache_usage"), draw: func(r row, w int, k Look) cell { return k.aged(r, k.ratio(r.t.KVCacheUsage, w)) }},
+		{title: "REQ/S", min: 5, drop: 7, about: targetAbout("requests_per_second"), draw: func(r row, w int, k Look) cell { return k.aged(r, k.rate(r.t.RequestsPerSecond, w)) }},
+		{title: "tok/s", min: 5, drop: 5, about: targetAbout("output_per_second"), draw: func(r row, w int, k Look) cell { return k.aged(r, k.rate(r.t.OutputPerSecond, w)) }},
+		{title: "TTFT p95", min: quantileW(w), drop: 3, about: targetAbout("ttft.p95"), draw: func(r row, w int, k Look) cell {
 			return k.aged(r, k.quantile(begun(r.t.TTFT, r.window), slices.Contains(r.t.Missing, model.TTFT), w))
 		}},
-		{title: title, min: tokenW, drop: 4, draw: func(r row, w int, k Look) cell { return drawToken(r, w, title, k) }},
-		{title: "PREEMPT/S", min: 9, drop: 10, draw: func(r row, w int, k Look) cell {
+		{title: title, min: tokenW, drop: 4, about: targetTokenAbout, draw: func(r row, w int, k Look) cell { return drawToken(r, w, title, k) }},
+		{title: "PREEMPT/S", min: 9, drop: 10, about: targetAbout("preemptions"), draw: func(r row, w int, k Look) cell {
 			return k.aged(r, k.rate(r.t.PreemptionsPerSec, w))
 		}},
 		{title: "ENGINE", min: 12, max: nameWidth(engine), drop: 8, left: true, draw: drawEngine},
 		{title: "MODELS", min: 10, max: nameWidth(models), drop: 9, left: true, draw: drawModels},
-		{title: "POLL", min: 7, drop: 11, draw: func(r row, w int, k Look) cell { return k.took(r.t.TookS, w) }},
-		{title: "FAILED", min: 6, drop: 12, draw: drawFailed},
+		{title: "POLL", min: 7, drop: 11, about: targetAbout("took"), draw: func(r row, w int, k Look) cell { return k.took(r.t.TookS, w) }},
+		{title: "FAILED", min: 6, drop: 12, about: targetAbout("failed_polls"), draw: drawFailed},
 	}
+}
+
+// targetAbout says what a column holds of its row's target.
+func targetAbout(topic string) func(row) About {
+	return func(r row) About { return About{topic, string(r.t.ID)} }
+}
+
+// targetTokenAbout is the metric per token that the target has.
+func targetTokenAbout(r row) About {
+	if r.t.TPOT == nil && r.t.ITL != nil {
+		return targetAbout("itl.p95")(r)
+	}
+	return targetAbout("tpot.p95")(r)
 }
 
 func targetTokens(f *model.Frame) (tpot, itl bool) {

@@ -182,7 +182,7 @@ func title(f *model.Frame, w *model.WorkflowView, look Look) []part {
 	if acknowledged(f, w) {
 		segs = append(segs, seg{themes.Muted, ", acknowledged"})
 	}
-	return []part{{segs: segs}}
+	return []part{part{segs: segs}.of("condition", w.Name)}
 }
 
 // StateText is who is hurt in one plain line, "" where nobody is. It changes when
@@ -238,10 +238,10 @@ func promised(f *model.Frame, w *model.WorkflowView, look Look) []part {
 		head = append(head, part{segs: []seg{
 			{themes.Muted, "goodput "}, {verdictRole(g.Verdict), look.share(g.Share)},
 			{themes.Muted, " (objective " + unit.Promised(g.Target.Value) + ")"},
-		}, drop: 1})
+		}, drop: 1}.of("goodput", w.Name))
 	}
 	if b := w.Budget; b != nil && b.Burn.M5.OK() {
-		head = append(head, part{segs: []seg{{themes.Muted, "burn "}, seg(look.times(b.Burn.M5))}, drop: 2})
+		head = append(head, part{segs: []seg{{themes.Muted, "burn "}, seg(look.times(b.Burn.M5))}, drop: 2}.of("burn.5m", w.Name))
 	}
 	return head
 }
@@ -256,7 +256,7 @@ func missed(w *model.WorkflowView, look Look) []part {
 		out = append(out, part{segs: []seg{
 			{themes.Strong, o.Metric.Title() + " " + unit.Limit(o.MaxS)}, {themes.Muted, ": "},
 			{themes.Breach, look.within(o)}, {themes.Text, " met"},
-		}, drop: len(out)})
+		}, drop: len(out)}.of(string(o.Metric)+".share", w.Name))
 	}
 	if w.AssumedObjectives {
 		out = append(out, say(len(out)+1, themes.Muted, "assumed objectives"))
@@ -288,7 +288,7 @@ func (k Look) within(o model.ObjectiveView) string {
 func behind(f *model.Frame, w *model.WorkflowView, look Look) [][]part {
 	var out []part
 	if g := w.Goodput; g != nil && g.N > 0 {
-		out = append(out, say(1, themes.Muted, "goodput of "+judged(g.Of)))
+		out = append(out, say(1, themes.Muted, "goodput of "+judged(g.Of)).of("goodput.n", w.Name))
 	}
 	if s := splitOf(w); of(w) == breached {
 		if text := s.takes(w); text != "" {
@@ -297,7 +297,7 @@ func behind(f *model.Frame, w *model.WorkflowView, look Look) [][]part {
 	}
 	out = append(out, alsoHurt(f, look))
 	if v, ok := w.Requests.Unaccounted.Get(); ok && v >= 1 {
-		out = append(out, say(4, themes.Warn, samples(v)+" unaccounted"))
+		out = append(out, say(4, themes.Warn, samples(v)+" unaccounted").of("requests.unaccounted", w.Name))
 	}
 	if len(fitting(out, math.MaxInt16, 3)) == 0 {
 		return nil
@@ -338,7 +338,7 @@ func alsoHurt(f *model.Frame, look Look) part {
 	if n > 2 {
 		segs = append(segs, seg{themes.Warn, fmt.Sprintf(" and %d more", n-2)})
 	}
-	return part{segs: segs, drop: 3}
+	return part{segs: segs, drop: 3}.of("condition", w.Name)
 }
 
 // riskWhy is the alert that speaks for a workflow at risk, else its budget.
@@ -351,9 +351,9 @@ func riskWhy(f *model.Frame, w *model.WorkflowView, look Look) part {
 	switch b := w.Budget; {
 	case b == nil:
 	case spent(b):
-		return say(0, themes.Text, "nothing left of its budget")
+		return say(0, themes.Text, "nothing left of its budget").of("budget", w.Name)
 	case goneIn(b).OK():
-		return say(0, themes.Text, unit.Percent(b.Remaining.Value)+" of the budget left, gone in "+unit.Duration(b.ExhaustedIn.Value)+" at this burn")
+		return say(0, themes.Text, unit.Percent(b.Remaining.Value)+" of the budget left, gone in "+unit.Duration(b.ExhaustedIn.Value)+" at this burn").of("budget", w.Name)
 	}
 	return part{}
 }
@@ -363,7 +363,7 @@ func riskWhy(f *model.Frame, w *model.WorkflowView, look Look) part {
 func undecidedWhy(w *model.WorkflowView, look Look) []part {
 	if g := w.Goodput; g != nil && g.Why != "" {
 		if !g.Sample.Lo.OK() && g.Share.Lo.Value < g.Target.Value && g.Share.Hi.Value >= g.Target.Value {
-			return []part{say(0, themes.Text, "goodput "+look.share(g.Share)+" lies on both sides of the objective "+unit.Promised(g.Target.Value))}
+			return []part{say(0, themes.Text, "goodput "+look.share(g.Share)+" lies on both sides of the objective "+unit.Promised(g.Target.Value)).of("goodput", w.Name)}
 		}
 		return []part{say(0, themes.Text, look.sentence(string(g.Why), 200))}
 	}
@@ -378,9 +378,9 @@ func undecidedWhy(w *model.WorkflowView, look Look) []part {
 		if o.Share.Lo.Value < o.Target && o.Share.Hi.Value >= o.Target {
 			head = say(0, themes.Text, o.Metric.Title()+": its bucket spans the promise")
 		}
-		met := say(2, themes.Muted, look.share(o.Share)+" met "+unit.Limit(o.MaxS)+", promised "+unit.Promised(o.Target))
+		met := say(2, themes.Muted, look.share(o.Share)+" met "+unit.Limit(o.MaxS)+", promised "+unit.Promised(o.Target)).of(string(o.Metric)+".share", w.Name)
 		if d := distOf(w, o.Metric); d != nil {
-			return []part{head, met, say(1, themes.Muted, "n "+samples(d.N))}
+			return []part{head, met, say(1, themes.Muted, "n "+samples(d.N)).of(string(o.Metric)+".n", w.Name)}
 		}
 		return []part{head, met}
 	}

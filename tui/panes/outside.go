@@ -21,9 +21,9 @@ func (s *sheet) outside(w *model.WorkflowView) {
 		if o.Note != "" {
 			role = themes.Muted
 		}
-		ps = append(ps, say(0, role, "mean "+signed(v)))
+		ps = append(ps, say(0, role, "mean "+signed(v)).of("outside", w.Name))
 	}
-	ps = append(ps, meanTTFT("gateway", o.Gateway), meanTTFT("engine", o.Engine))
+	ps = append(ps, meanTTFT("gateway", o.Gateway).of("outside", w.Name), meanTTFT("engine", o.Engine).of("outside", w.Name))
 	if o.Note != "" {
 		ps = append(ps, say(0, themes.Warn, string(o.Note)))
 	}

@@ -24,6 +24,9 @@ type phase struct {
 	of          func(*model.WorkflowView) *model.Dist
 }
 
+// meanTopics are the means that the line shows.
+var meanTopics = map[model.Signal]string{model.E2E: "e2e.mean", model.Queue: "queue.mean", model.Prefill: "prefill.mean", model.Decode: "decode.mean"}
+
 var phases = [...]phase{
 	{"queue", model.Queue, "▓", "#", themes.Low, func(w *model.WorkflowView) *model.Dist { return w.Queue }},
 	{"prefill", model.Prefill, "▒", "=", themes.Muted, func(w *model.WorkflowView) *model.Dist { return w.Prefill }},
@@ -120,7 +123,8 @@ func (s split) line(w *model.WorkflowView, width int, look Look) string {
 			r = model.Missing(model.Unsupported)
 		}
 		c := look.settled(w, look.reading(r, 6, unit.DurationShort))
-		return part{segs: []seg{{themes.Muted, label + " "}, sign, {c.role, spaces(6-cells(c.text)) + c.text}}, drop: drop}
+		p := part{segs: []seg{{themes.Muted, label + " "}, sign, {c.role, spaces(6-cells(c.text)) + c.text}}, drop: drop}
+		return p.of(meanTopics[signal], w.Name)
 	}
 	ps := []part{field(1, "mean E2E", seg{}, w.E2E, model.E2E)}
 	for _, p := range phases {

@@ -38,15 +38,15 @@ func (Queue) Render(f *model.Frame, size layout.Size, look Look) string {
 		return ""
 	}
 	load := []part{
-		look.field(0, "waiting", look.count(w.Requests.Waiting, 12), 4), look.field(0, "running", look.count(w.Requests.Running, 12), 4),
-		look.meter(w.KVCacheUsage),
-		look.field(2, "preempted", look.settled(w, look.rate(w.PreemptionsPerSec, 5)), 4, "/s"),
-		look.field(3, "prefix hit", look.settled(w, look.ratio(w.PrefixCacheHit, 5)), 5),
+		look.field(0, "waiting", look.count(w.Requests.Waiting, 12), 4).of("waiting", w.Name), look.field(0, "running", look.count(w.Requests.Running, 12), 4).of("running", w.Name),
+		look.meter(w.KVCacheUsage).of("kv_cache_usage", w.Name),
+		look.field(2, "preempted", look.settled(w, look.rate(w.PreemptionsPerSec, 5)), 4, "/s").of("preemptions", w.Name),
+		look.field(3, "prefix hit", look.settled(w, look.ratio(w.PrefixCacheHit, 5)), 5).of("prefix_cache_hit", w.Name),
 	}
 	flow := append([]part{
-		look.field(1, "requests", look.settled(w, look.rate(w.Requests.PerSecond, 5)), 4, "/s"),
-		look.field(5, "prompt", look.settled(w, look.rate(w.Tokens.PromptPerSecond, 5)), 4, "/s"),
-		look.field(1, "output", look.settled(w, look.rate(w.Tokens.OutputPerSecond, 5)), 4, " tok/s"),
+		look.field(1, "requests", look.settled(w, look.rate(w.Requests.PerSecond, 5)), 4, "/s").of("requests_per_second", w.Name),
+		look.field(5, "prompt", look.settled(w, look.rate(w.Tokens.PromptPerSecond, 5)), 4, "/s").of("prompt_per_second", w.Name),
+		look.field(1, "output", look.settled(w, look.rate(w.Tokens.OutputPerSecond, 5)), 4, " tok/s").of("output_per_second", w.Name),
 	}, look.ended(f, w)...)
 	return lines(size.H,
 		look.line(size.W-1).pad(1).parts(3, load...).String(),
@@ -106,15 +106,16 @@ func (k Look) ended(f *model.Frame, w *model.WorkflowView) []part {
 	var out []part
 	for _, x := range []struct {
 		drop  int
+		topic string
 		label string
 		n     model.Reading
 		alarm bool
 	}{
-		{2, window + " unaccounted", r.Unaccounted, true},
-		{3, "cancelled", r.Cancelled, false},
-		{4, "failed", r.Failed, true},
-		{6, "started", r.Started, false},
-		{7, "finished", r.Finished, false},
+		{2, "requests.unaccounted", window + " unaccounted", r.Unaccounted, true},
+		{3, "requests.cancelled", "cancelled", r.Cancelled, false},
+		{4, "requests.failed", "failed", r.Failed, true},
+		{6, "requests.started", "started", r.Started, false},
+		{7, "requests.finished", "finished", r.Finished, false},
 	} {
 		c := k.settled(w, k.reading(x.n, 5, samples))
 		switch v, ok := x.n.Get(); {
@@ -123,7 +124,7 @@ func (k Look) ended(f *model.Frame, w *model.WorkflowView) []part {
 		case ok:
 			c.role = themes.Text
 		}
-		out = append(out, k.field(x.drop, x.label, c, 4))
+		out = append(out, k.field(x.drop, x.label, c, 4).of(x.topic, w.Name))
 	}
 	return out
 }

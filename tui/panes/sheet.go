@@ -62,7 +62,7 @@ func broken(ps []part, w int) []part {
 			continue
 		}
 		for _, l := range wrap(p.segs[0].text, w) {
-			out = append(out, say(0, p.segs[0].role, l))
+			out = append(out, part{segs: []seg{{p.segs[0].role, l}}, about: p.about})
 		}
 	}
 	return out

@@ -19,9 +19,9 @@ func (s *sheet) objectives(w *model.WorkflowView) {
 	k := s.look
 	for _, o := range w.Objectives {
 		ps := []part{
-			say(0, themes.Text, "within "+unit.Limit(o.MaxS)),
-			{segs: []seg{{verdictRole(o.Verdict), k.within(o)}, {themes.Text, " met"}}},
-			say(0, themes.Muted, "objective "+unit.Promised(o.Target)),
+			say(0, themes.Text, "within "+unit.Limit(o.MaxS)).of(string(o.Metric)+".max", w.Name),
+			part{segs: []seg{{verdictRole(o.Verdict), k.within(o)}, {themes.Text, " met"}}}.of(string(o.Metric)+".share", w.Name),
+			say(0, themes.Muted, "objective "+unit.Promised(o.Target)).of("target", w.Name),
 			{segs: []seg{{verdictRole(o.Verdict), verdictWord(o.Verdict)}}},
 		}
 		if !o.Share.Lo.OK() {
@@ -78,35 +78,36 @@ func (s *sheet) percentiles(f *model.Frame, w *model.WorkflowView) {
 		if m.signal == "" && m.dist == nil {
 			continue
 		}
-		s.latency(m.title, m.dist, m.signal != "" && slices.Contains(w.Missing, m.signal))
+		s.latency(m.title, w.Name, m.dist, m.signal != "" && slices.Contains(w.Missing, m.signal))
 	}
 	split := splitOf(w)
 	if text := split.takes(w); text != "" {
-		s.facts("", say(0, themes.Text, text), say(0, themes.Muted, "n "+samples(split.n)))
+		s.facts("", say(0, themes.Text, text), say(0, themes.Muted, "n "+samples(split.n)).of("e2e.n", w.Name))
 	}
 	s.outside(w)
 }
 
 // latency is a distribution in full: percentiles with their brackets, how many
 // observations, and over what.
-func (s *sheet) latency(title string, d *model.Dist, missing bool) {
+func (s *sheet) latency(title, of string, d *model.Dist, missing bool) {
+	topic := latencyTopics[title]
 	switch {
 	case d == nil && missing:
-		s.facts(title, say(0, themes.Muted, "not exported"))
+		s.facts(title, say(0, themes.Muted, "not exported").of(topic+".p95", of))
 		return
 	case d == nil:
-		s.facts(title, say(0, themes.Muted, "no data"))
+		s.facts(title, say(0, themes.Muted, "no data").of(topic+".p95", of))
 		return
 	case d.N == 0:
-		s.facts(title, say(0, themes.Muted, "no samples"))
+		s.facts(title, say(0, themes.Muted, "no samples").of(topic+".p95", of))
 		return
 	}
 	k := s.look
 	var ps []part
 	for _, q := range []struct {
-		label string
-		e     model.Estimate
-	}{{"p50", d.P50}, {"p95", d.P95}, {p99Label(d), d.P99}} {
+		key, label string
+		e          model.Estimate
+	}{{"p50", "p50", d.P50}, {"p95", "p95", d.P95}, {"p99", p99Label(d), d.P99}} {
 		if !q.e.Exists() {
 			continue
 		}
@@ -114,11 +115,11 @@ func (s *sheet) latency(title string, d *model.Dist, missing bool) {
 		if !q.e.Enough {
 			text, role = text+tooFew, themes.Muted
 		}
-		ps = append(ps, part{segs: []seg{{themes.Muted, q.label + " "}, {role, text}}})
+		ps = append(ps, part{segs: []seg{{themes.Muted, q.label + " "}, {role, text}}}.of(topic+"."+q.key, of))
 	}
-	ps = append(ps, say(0, themes.Muted, "n "+samples(d.N)))
+	ps = append(ps, say(0, themes.Muted, "n "+samples(d.N)).of(topic+".n", of))
 	if m, ok := d.Mean.Get(); ok {
-		ps = append(ps, part{segs: []seg{{themes.Muted, "mean "}, {themes.Text, unit.Precise(m)}}})
+		ps = append(ps, part{segs: []seg{{themes.Muted, "mean "}, {themes.Text, unit.Precise(m)}}}.of(topic+".mean", of))
 	}
 	if d.Basis == model.SinceStart {
 		ps = append(ps, say(0, themes.Warn, "since the server started"))
@@ -127,6 +128,12 @@ func (s *sheet) latency(title string, d *model.Dist, missing bool) {
 		ps = append(ps, say(0, themes.Muted, "common buckets only"))
 	}
 	s.facts(title, ps...)
+}
+
+// latencyTopics are the titles of the latencies in the glossary.
+var latencyTopics = map[string]string{
+	"TTFT": "ttft", "first answer": "first_answer", "TPOT": "tpot", "ITL": "itl", "E2E": "e2e", "E2E latency": "e2e", "response": "response",
+	"queue": "queue", "prefill": "prefill", "decode": "decode",
 }
 
 // p99Label: of fewer than a hundred the 99th percentile is the largest.
@@ -142,15 +149,15 @@ func p99Label(d *model.Dist) string {
 func (s *sheet) requests(f *model.Frame, w *model.WorkflowView) {
 	k, r := s.look, &w.Requests
 	s.rule("REQUESTS", say(1, themes.Muted, window(f, k)))
-	count := func(label string, n model.Reading) part {
-		return k.measure(0, label, k.settled(w, k.reading(n, 12, samples)), "")
+	count := func(label, topic string, n model.Reading) part {
+		return k.measure(0, label, k.settled(w, k.reading(n, 12, samples)), "").of("requests."+topic, w.Name)
 	}
-	s.facts("ended", count("finished", r.Finished), count("failed", r.Failed), count("cancelled", r.Cancelled), count("unaccounted", r.Unaccounted),
-		k.measure(0, "rate", k.settled(w, k.rate(r.PerSecond, 12)), "/s"))
-	s.causes("failed", r.FailedBy, r)
-	s.causes("cancelled", r.CancelledBy, r)
+	s.facts("ended", count("finished", "finished", r.Finished), count("failed", "failed", r.Failed), count("cancelled", "cancelled", r.Cancelled), count("unaccounted", "unaccounted", r.Unaccounted),
+		k.measure(0, "rate", k.settled(w, k.rate(r.PerSecond, 12)), "/s").of("requests_per_second", w.Name))
+	s.causes("failed", w.Name, r.FailedBy, r)
+	s.causes("cancelled", w.Name, r.CancelledBy, r)
 	if r.OutputLimit.OK() || r.Retries.OK() {
-		s.facts("", count("cut at the output limit", r.OutputLimit), count("retries", r.Retries))
+		s.facts("", count("cut at the output limit", "output_limit", r.OutputLimit), count("retries", "retries", r.Retries))
 	}
 	s.inFlight(w)
 	s.tokens(w)
@@ -159,7 +166,7 @@ func (s *sheet) requests(f *model.Frame, w *model.WorkflowView) {
 
 // causes is why requests ended badly, each with its share of all that ended: 429:
 // 9 of 45, 20.0 %.
-func (s *sheet) causes(label string, all []model.Cause, r *model.Requests) {
+func (s *sheet) causes(label, of string, all []model.Cause, r *model.Requests) {
 	if len(all) == 0 {
 		return
 	}
@@ -174,7 +181,7 @@ func (s *sheet) causes(label string, all []model.Cause, r *model.Requests) {
 		if known && ended > 0 {
 			text += " of " + samples(ended) + ", " + unit.Ratio(c.N/ended)
 		}
-		ps = append(ps, say(0, themes.Text, text))
+		ps = append(ps, say(0, themes.Text, text).of("requests."+label, of))
 	}
 	if n := len(all) - maxCauses; n > 0 {
 		ps = append(ps, say(0, themes.Muted, "+ "+unit.Integer(float64(n))+" more reasons"))
@@ -188,16 +195,17 @@ const maxCauses = 8
 // inFlight is where requests stand now.
 func (s *sheet) inFlight(w *model.WorkflowView) {
 	k := s.look
-	ps := []part{k.measure(0, "running", k.count(w.Requests.Running, 12), ""), k.measure(0, "waiting", k.count(w.Requests.Waiting, 12), "")}
+	ps := []part{k.measure(0, "running", k.count(w.Requests.Running, 12), "").of("running", w.Name), k.measure(0, "waiting", k.count(w.Requests.Waiting, 12), "").of("waiting", w.Name)}
 	if p := w.Phases; p != nil {
 		ps = nil
 		for _, x := range []struct {
-			word  string
-			n     model.Reading
-			quiet bool // left out at 0
+			key, word string
+			n         model.Reading
+			quiet     bool // left out at 0
 		}{
-			{"queued", p.Queued, false}, {"preparing context", p.PreparingContext, false}, {"waiting for the model", p.WaitingForModel, false},
-			{"streaming", p.Streaming, false}, {"tool call", p.ToolCall, true}, {"retrying", p.Retrying, true}, {"other", p.Other, true}, {"unknown", p.Unknown, true},
+			{"queued", "queued", p.Queued, false}, {"preparing_context", "preparing context", p.PreparingContext, false},
+			{"waiting_for_model", "waiting for the model", p.WaitingForModel, false}, {"streaming", "streaming", p.Streaming, false},
+			{"tool_call", "tool call", p.ToolCall, true}, {"retrying", "retrying", p.Retrying, true}, {"other", "other", p.Other, true}, {"unknown", "unknown", p.Unknown, true},
 		} {
 			if v, ok := x.n.Get(); x.quiet && (!ok || v == 0) {
 				continue
@@ -206,7 +214,7 @@ func (s *sheet) inFlight(w *model.WorkflowView) {
 			if x.word == "unknown" {
 				c.role = themes.Warn
 			}
-			ps = append(ps, k.measure(0, x.word, c, ""))
+			ps = append(ps, k.measure(0, x.word, c, "").of("phase."+x.key, w.Name))
 		}
 	}
 	s.facts("in flight", ps...)
@@ -215,17 +223,17 @@ func (s *sheet) inFlight(w *model.WorkflowView) {
 // tokens is the rates, and of the output what only some requests told.
 func (s *sheet) tokens(w *model.WorkflowView) {
 	k := s.look
-	ps := []part{k.measure(0, "output", k.settled(w, k.rate(w.Tokens.OutputPerSecond, 12)), " tok/s"),
-		k.measure(0, "prompt", k.settled(w, k.rate(w.Tokens.PromptPerSecond, 12)), " tok/s")}
+	ps := []part{k.measure(0, "output", k.settled(w, k.rate(w.Tokens.OutputPerSecond, 12)), " tok/s").of("output_per_second", w.Name),
+		k.measure(0, "prompt", k.settled(w, k.rate(w.Tokens.PromptPerSecond, 12)), " tok/s").of("prompt_per_second", w.Name)}
 	if o := w.Tokens.Output; o != nil {
 		switch {
 		case o.Unknown > 0:
-			ps = append(ps, say(0, themes.Warn, "output at least "+unit.Integer(o.Sum)+" tokens, "+samples(o.Unknown)+" of "+samples(o.N+o.Unknown)+" unknown"))
+			ps = append(ps, say(0, themes.Warn, "output at least "+unit.Integer(o.Sum)+" tokens, "+samples(o.Unknown)+" of "+samples(o.N+o.Unknown)+" unknown").of("output_tokens", w.Name))
 		default:
-			ps = append(ps, say(0, themes.Text, "output "+unit.Integer(o.Sum)+" tokens, n "+samples(o.N)))
+			ps = append(ps, say(0, themes.Text, "output "+unit.Integer(o.Sum)+" tokens, n "+samples(o.N)).of("output_tokens", w.Name))
 		}
 	}
-	ps = append(ps, k.measure(0, "cached prompt", k.settled(w, k.ratio(w.Tokens.CachedPromptShare, 12)), ""))
+	ps = append(ps, k.measure(0, "cached prompt", k.settled(w, k.ratio(w.Tokens.CachedPromptShare, 12)), "").of("cached_prompt_share", w.Name))
 	s.facts("tokens", ps...)
 }
 
@@ -238,8 +246,8 @@ func (s *sheet) load(w *model.WorkflowView) {
 		if v, ok := l.BehindS.Get(); ok && v > 0 {
 			behind.role = themes.Warn
 		}
-		s.facts("generator", k.measure(0, "offered", k.rate(l.OfferedPerSecond, 12), " req/s"), k.measure(0, "sent", k.rate(l.SentPerSecond, 12), " req/s"),
-			k.measure(0, "behind by", behind, ""))
+		s.facts("generator", k.measure(0, "offered", k.rate(l.OfferedPerSecond, 12), " req/s").of("offered_per_second", w.Name), k.measure(0, "sent", k.rate(l.SentPerSecond, 12), " req/s").of("sent_per_second", w.Name),
+			k.measure(0, "behind by", behind, "").of("behind", w.Name))
 		return
 	}
 	if w.TTFT != nil && w.TTFT.Basis == model.FromEvents {

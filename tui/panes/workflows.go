@@ -68,34 +68,52 @@ func workflowColumns(f *model.Frame, shown []model.WorkflowView, w int, look Loo
 		state = 11 // the mark before the name says it too
 	}
 	return quietRest([]column[*model.WorkflowView]{
-		{title: "WORKFLOW", min: leastName(longest, w, 10), max: nameWidth(longest), left: true, draw: drawName},
-		{title: "STATE", min: 9, max: 10, drop: state, left: true, draw: drawState},
-		{title: "REQ/S", min: 5, drop: 6, draw: func(r *model.WorkflowView, w int, k Look) cell {
+		{title: "WORKFLOW", min: leastName(longest, w, 10), max: nameWidth(longest), left: true, about: workflowAbout("row.workflow"), draw: drawName},
+		{title: "STATE", min: 9, max: 10, drop: state, left: true, about: workflowAbout("condition"), draw: drawState},
+		{title: "REQ/S", min: 5, drop: 6, about: workflowAbout("requests_per_second"), draw: func(r *model.WorkflowView, w int, k Look) cell {
 			return k.rate(r.Requests.PerSecond, w)
 		}},
-		{title: "TTFT p95", min: quantileW(w), near: true, draw: func(r *model.WorkflowView, w int, k Look) cell { return k.against(r, model.MetricTTFT, w) }},
-		{title: "SLO", min: 6, near: true, drop: 3, draw: func(r *model.WorkflowView, w int, k Look) cell { return k.bound(r, model.MetricTTFT) }},
-		{title: token, min: tokenW, draw: func(r *model.WorkflowView, w int, k Look) cell { return k.token(r, w, token) }},
-		{title: "SLO", min: 6, near: true, drop: 3, draw: func(r *model.WorkflowView, _ int, k Look) cell { return k.bound(r, tokenMetric(r)) }},
-		{title: "GOODPUT", min: 8, draw: func(r *model.WorkflowView, _ int, k Look) cell { return k.goodput(r) }},
-		{title: "BURN", min: 4, near: true, drop: 4, draw: func(r *model.WorkflowView, _ int, k Look) cell { return k.burn(r.Budget) }},
-		{title: "LEFT", min: 6, drop: 7, draw: func(r *model.WorkflowView, _ int, k Look) cell { return k.left(r.Budget) }},
-		{title: "SINCE", min: 5, drop: 5, left: true, draw: drawSince},
+		{title: "TTFT p95", min: quantileW(w), near: true, about: workflowAbout("ttft.p95"), draw: func(r *model.WorkflowView, w int, k Look) cell { return k.against(r, model.MetricTTFT, w) }},
+		{title: "SLO", min: 6, near: true, drop: 3, about: workflowAbout("ttft.max"), draw: func(r *model.WorkflowView, w int, k Look) cell { return k.bound(r, model.MetricTTFT) }},
+		{title: token, min: tokenW, about: tokenAbout(".p95"), draw: func(r *model.WorkflowView, w int, k Look) cell { return k.token(r, w, token) }},
+		{title: "SLO", min: 6, near: true, drop: 3, about: tokenAbout(".max"), draw: func(r *model.WorkflowView, _ int, k Look) cell { return k.bound(r, tokenMetric(r)) }},
+		{title: "GOODPUT", min: 8, about: workflowAbout("goodput"), draw: func(r *model.WorkflowView, _ int, k Look) cell { return k.goodput(r) }},
+		{title: "BURN", min: 4, near: true, drop: 4, about: workflowAbout("burn.5m"), draw: func(r *model.WorkflowView, _ int, k Look) cell { return k.burn(r.Budget) }},
+		{title: "LEFT", min: 6, drop: 7, about: workflowAbout("budget"), draw: func(r *model.WorkflowView, _ int, k Look) cell { return k.left(r.Budget) }},
+		{title: "SINCE", min: 5, drop: 5, left: true, about: workflowAbout("condition"), draw: drawSince},
 		{title: "TTFT p95, " + look.span(span), min: 16, max: 24, drop: 8, left: true, draw: func(r *model.WorkflowView, w int, k Look) cell {
 			return drawTrend(r, w, span, k)
 		}},
-		{title: "n", min: 6, drop: 9, draw: drawN},
-		{title: "RUN", min: 5, drop: 11, draw: func(r *model.WorkflowView, w int, k Look) cell { return k.count(r.Requests.Running, w) }},
-		{title: "WAIT", min: 5, drop: 10, draw: func(r *model.WorkflowView, w int, k Look) cell { return k.count(r.Requests.Waiting, w) }},
-		{title: "KV", min: 5, drop: 12, draw: func(r *model.WorkflowView, w int, k Look) cell { return k.ratio(r.KVCacheUsage, w) }},
-		{title: "OUT tok/s", min: 9, drop: 11, draw: func(r *model.WorkflowView, w int, k Look) cell {
+		{title: "n", min: 6, drop: 9, about: samplesAbout, draw: drawN},
+		{title: "RUN", min: 5, drop: 11, about: workflowAbout("running"), draw: func(r *model.WorkflowView, w int, k Look) cell { return k.count(r.Requests.Running, w) }},
+		{title: "WAIT", min: 5, drop: 10, about: workflowAbout("waiting"), draw: func(r *model.WorkflowView, w int, k Look) cell { return k.count(r.Requests.Waiting, w) }},
+		{title: "KV", min: 5, drop: 12, about: workflowAbout("kv_cache_usage"), draw: func(r *model.WorkflowView, w int, k Look) cell { return k.ratio(r.KVCacheUsage, w) }},
+		{title: "OUT tok/s", min: 9, drop: 11, about: workflowAbout("output_per_second"), draw: func(r *model.WorkflowView, w int, k Look) cell {
 			return k.rate(r.Tokens.OutputPerSecond, w)
 		}},
-		{title: "E2E p95", min: 8, drop: 13, draw: func(r *model.WorkflowView, w int, k Look) cell { return k.against(r, model.MetricE2E, w) }},
-		{title: "HIT", min: 5, drop: 13, draw: func(r *model.WorkflowView, w int, k Look) cell {
+		{title: "E2E p95", min: 8, drop: 13, about: workflowAbout("e2e.p95"), draw: func(r *model.WorkflowView, w int, k Look) cell { return k.against(r, model.MetricE2E, w) }},
+		{title: "HIT", min: 5, drop: 13, about: workflowAbout("prefix_cache_hit"), draw: func(r *model.WorkflowView, w int, k Look) cell {
 			return k.settled(r, k.ratio(r.PrefixCacheHit, w))
 		}},
 	})
+}
+
+// workflowAbout says what a column holds of its row's workflow.
+func workflowAbout(topic string) func(*model.WorkflowView) About {
+	return func(r *model.WorkflowView) About { return About{topic, r.Name} }
+}
+
+// tokenAbout is the same of the metric per token that the workflow has.
+func tokenAbout(suffix string) func(*model.WorkflowView) About {
+	return func(r *model.WorkflowView) About { return About{string(tokenMetric(r)) + suffix, r.Name} }
+}
+
+// samplesAbout is the latency that the count of observations is of.
+func samplesAbout(r *model.WorkflowView) About {
+	if r.TTFT == nil {
+		return tokenAbout(".n")(r)
+	}
+	return About{"ttft.n", r.Name}
 }
 
 // quietRest sets back the row of what no workflow matches: nobody promised it
