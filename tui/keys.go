@@ -61,8 +61,9 @@ var bindings = []binding{
 	{keys: []string{"space"}, print: "space", help: "freeze the picture", short: "freeze", group: groupView, when: live, do: (*Model).toggleFreeze},
 	{keys: []string{"w"}, print: "w", help: "window: 30 s to 15 min", short: "window", group: groupView, when: canWindow, do: (*Model).nextWindow},
 	{keys: []string{"/"}, print: "/", help: "filter the fleet", short: "filter", foot: onFleet, group: groupView, do: (*Model).startFilter},
-	{keys: []string{"o"}, print: "o", help: "chart TTFT, TPOT, ITL, E2E", short: "latency", foot: onLatency, group: groupView, do: (*Model).nextMetric},
+	{keys: []string{"o"}, print: "o", help: "chart TTFT, TPOT, ITL, E2E", short: "metric", foot: onLatency, must: true, group: groupView, do: (*Model).nextMetric},
 	{keys: []string{"s"}, print: "s", help: "sort the rows", short: "sort", foot: onSorted, group: groupView, do: (*Model).nextSort},
+	{keys: []string{"x"}, print: "x", help: "fleet: engines inside", short: "engines", foot: onInside, group: groupView, do: (*Model).toggleInside},
 	{keys: []string{"t"}, print: "t", help: "theme", short: "theme", group: groupView, do: (*Model).nextTheme},
 	{keys: []string{"y"}, print: "y", help: "copy the screen as text", group: groupView, do: (*Model).copyScreen},
 	{keys: []string{"b"}, print: "b", help: "bell on or off", group: groupView, when: callable, do: (*Model).toggleMute},
@@ -93,6 +94,7 @@ func replaying(m *Model) bool { return m.opt.Replay != nil }
 func standing(m *Model) bool  { return m.opt.Replay != nil || m.inPast() }
 func canWindow(m *Model) bool { return m.opt.Window != nil }
 func onFleet(m *Model) bool   { return m.screen == fleet && !m.open && !m.help }
+func onInside(m *Model) bool  { return onFleet(m) && m.hasInside() }
 func onSorted(m *Model) bool {
 	return onFleet(m) || m.shown() == utilization && len(m.frame().Utilization) > 1 && !m.open && !m.help
 }

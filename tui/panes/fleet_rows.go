@@ -131,9 +131,11 @@ func (r fleetRow) cell(title string, w int, uneven bool, k Look) cell {
 	}
 	switch title {
 	case "TARGET":
-		name := "engine " + unit.Escape(r.engine.ID, k.ASCII)
-		c := mark(cell{themes.Text, k.branch(r.last) + " " + k.cut(name, w-2)})
-		return c
+		name := unit.Escape(r.engine.ID, k.ASCII)
+		if long := "engine " + name; cells(long) <= w-2 {
+			name = long
+		}
+		return mark(cell{themes.Text, k.branch(r.last) + " " + k.cut(name, w-2)})
 	case "RUN":
 		return mark(k.count(r.engine.Running, w))
 	case "WAIT":
