@@ -55,9 +55,5 @@ type Tally struct{ N, Effect float64 }
 type Counted struct {
 	Bounds  []float64 // ascending upper edges in seconds, without +Inf
 	Counts  []float64 // cumulative over them, and one longer
-	Effects [3]float64
+	Effects []float64 // by edge, of the share at or below it: the design effect, 0 where it is not known
 }
-
-// CountedAt are the quantiles that Counted.Effects are of: the design effect of the
-// share of requests that are as fast, 0 where it is not known.
-var CountedAt = [3]float64{0.50, 0.95, 0.99}

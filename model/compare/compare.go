@@ -117,9 +117,10 @@ type Change struct {
 	Hi    model.Reading `json:"hi"`
 }
 
-// Stages compares two stages. The later one is usually b: changes are said of it.
-func Stages(a, b *model.StageView, now model.Instant) Comparison {
-	c := Comparison{A: sideOf(a, now), B: sideOf(b, now), Risk: Risk, Workflows: []Workflow{}, Notes: []string{}}
+// Stages compares two stages. The later one is usually b: changes are said of it. Of one
+// that is open it must be said until when it is meant.
+func Stages(a, b *model.StageView) Comparison {
+	c := Comparison{A: sideOf(a), B: sideOf(b), Risk: Risk, Workflows: []Workflow{}, Notes: []string{}}
 	for _, name := range names(a, b) {
 		c.Workflows = append(c.Workflows, c.workflow(name, Find(a, name), Find(b, name)))
 	}
@@ -128,12 +129,22 @@ func Stages(a, b *model.StageView, now model.Instant) Comparison {
 	return c
 }
 
-func sideOf(s *model.StageView, now model.Instant) Side {
-	to := s.To
-	if to.IsZero() {
-		to = now
+func sideOf(s *model.StageView) Side {
+	out := Side{Name: s.Name, From: s.From, UnseenS: s.UnseenS}
+	if !s.To.IsZero() {
+		out.LastedS = model.Of(s.To.Sub(s.From).Seconds())
 	}
-	return Side{Name: s.Name, From: s.From, LastedS: model.Of(to.Sub(s.From).Seconds()), UnseenS: s.UnseenS}
+	return out
+}
+
+// Until is a stage as far as it has come: an open one ends at now.
+func Until(s *model.StageView, now model.Instant) *model.StageView {
+	if !s.To.IsZero() {
+		return s
+	}
+	sofar := *s
+	sofar.To = now
+	return &sofar
 }
 
 // Find is a workflow of a stage, nil where it has none of that name.

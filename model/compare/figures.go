@@ -72,15 +72,15 @@ func rateOf(r model.Reading, t model.Tally) sampled {
 	return sampled{point: r, lo: r, hi: r, n: t.N, effect: t.Effect}
 }
 
-// quantile is the i-th of model.CountedAt.
+// quantile is the i-th of the percentiles that are compared: p50, p95, p99.
 func quantile(of func(*model.StageWorkflow) (*model.Dist, *model.Counted), i int) func(*model.StageWorkflow) sampled {
 	return func(w *model.StageWorkflow) sampled {
 		d, c := of(w)
 		if d == nil {
 			return sampled{}
 		}
-		e := [len(model.CountedAt)]model.Estimate{d.P50, d.P95, d.P99}[i]
-		s := sampled{point: e.Value, n: d.N, effect: c.Effects[i], q: model.CountedAt[i], counted: c, seen: e}
+		e := [...]model.Estimate{d.P50, d.P95, d.P99}[i]
+		s := sampled{point: e.Value, n: d.N, q: [...]float64{0.50, 0.95, 0.99}[i], counted: c, seen: e}
 		s.lo, s.hi = bracket(c, s.q)
 		return s
 	}
@@ -154,7 +154,7 @@ func (f *Figure) value(w *model.StageWorkflow, lasted float64) Value {
 		v.Share = model.Share{Lo: s.lo, Hi: s.hi, Point: s.point}
 		v.Lo, v.Hi = shareInterval(s, e, risk95)
 	case s.counted != nil:
-		v.Lo, v.Hi = quantileInterval(s, e, risk95)
+		v.Lo, v.Hi = quantileInterval(s, w.Sampled.Batches, risk95)
 	default:
 		v.Lo, v.Hi = rateInterval(s, e, lasted, risk95)
 	}
@@ -183,7 +183,7 @@ func (f *Figure) change(a, b *model.StageWorkflow, lasted spans, risk float64) i
 	case f.Unit == Share:
 		return newcombe(sa, sb, ea, eb, risk)
 	case sa.counted != nil:
-		return ofQuantiles(sa, sb, ea, eb, risk)
+		return ofQuantiles(sa, sb, [2]int{a.Sampled.Batches, b.Sampled.Batches}, risk)
 	default:
 		return ofRates(sa, sb, ea, eb, lasted, risk)
 	}

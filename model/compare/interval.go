@@ -154,51 +154,85 @@ func bracket(c *model.Counted, q float64) (lo, hi model.Reading) {
 	return model.Of(b.lo), model.Of(b.hi)
 }
 
-// limits are the edges of the buckets that hold the order statistics around a quantile,
-// NaN where so few observations have none.
-func limits(s sampled, n, risk float64) (lo, hi float64) {
+// limits are the edges between which a quantile lies, whatever the distribution: of those
+// beyond its bracket the nearest that so few or so many at or below it would be chance
+// with half the risk each. NaN where there is none.
+func limits(s sampled, batches int, risk float64) (lo, hi float64) {
 	lo, hi = math.NaN(), math.NaN()
-	whole := total(s.counted)
-	n = math.Floor(n)
-	l, u := hist.RanksAt(n, s.q, risk/2)
-	if l > 0 {
-		lo = at(s.counted, (l-1)*whole/n+1).lo
+	c, whole := s.counted, total(s.counted)
+	here, _ := slices.BinarySearch(c.Counts, s.q*whole-1e-9)
+	effect := 0.0 // where all or none lie on one side of an edge, that of the edge before
+	for i := min(here, len(c.Bounds)) - 1; i >= -1; i-- {
+		if i < 0 {
+			lo = 0 // nothing is below it
+			break
+		}
+		n := s.at(i, &effect, batches, risk)
+		if l, _ := hist.RanksAt(n, s.q, risk/2); l > 0 && c.Counts[i]/whole*n <= l-1+1e-9 {
+			lo = c.Bounds[i]
+			break
+		}
 	}
-	if u > 0 {
-		hi = at(s.counted, u*whole/n).hi
+	effect = 0
+	for i := here; i < len(c.Bounds); i++ {
+		n := s.at(i, &effect, batches, risk)
+		if _, u := hist.RanksAt(n, s.q, risk/2); u > 0 && c.Counts[i]/whole*n >= u-1e-9 {
+			hi = c.Bounds[i]
+			break
+		}
 	}
 	return lo, hi
 }
 
-func quantileInterval(s sampled, n, risk float64) (lo, hi model.Reading) {
+// at is how many independent requests tell what share lies at or below an edge.
+func (s sampled) at(edge int, effect *float64, batches int, risk float64) float64 {
+	if e := s.counted.Effects[edge]; e > 0 {
+		*effect = e
+	}
+	s.n, s.effect = total(s.counted), *effect
+	return math.Floor(effective(s, batches, risk))
+}
+
+func quantileInterval(s sampled, batches int, risk float64) (lo, hi model.Reading) {
 	if total(s.counted) == 0 || len(s.counted.Bounds) == 0 {
 		return model.Reading{}, model.Reading{}
 	}
-	l, u := limits(s, n, risk)
+	l, u := limits(s, batches, risk)
 	return model.Of(l), model.Of(u)
 }
 
 // ofQuantiles is the interval of the ratio of two quantiles. Brackets add up as they
-// are, for nothing is random in them; how far the order statistics lie beyond them is
-// squared and added.
-func ofQuantiles(a, b sampled, na, nb, risk float64) interval {
+// are, for nothing is random in them; how far the limits lie beyond them is squared and
+// added.
+func ofQuantiles(a, b sampled, batches [2]int, risk float64) interval {
 	i := interval{point: math.NaN(), lo: math.Inf(-1), hi: math.Inf(1), halfOpen: true}
 	if a.point.Value > 0 && b.point.Value > 0 {
 		i.point = math.Log(b.point.Value / a.point.Value)
 	}
+	if total(a.counted) == 0 || total(b.counted) == 0 {
+		i.why = "nothing was counted"
+		return i
+	}
 	ba, bb := at(a.counted, a.q*total(a.counted)), at(b.counted, b.q*total(b.counted))
-	la, ha := limits(a, na, risk)
-	lb, hb := limits(b, nb, risk)
+	la, ha := limits(a, batches[0], risk)
+	lb, hb := limits(b, batches[1], risk)
 	if up := math.Log(bb.lo/ba.hi) - math.Hypot(beyond(lb, bb.lo), beyond(ba.hi, ha)); !math.IsNaN(up) {
 		i.lo = up
 	}
 	if down := math.Log(bb.hi/ba.lo) + math.Hypot(beyond(bb.hi, hb), beyond(la, ba.lo)); !math.IsNaN(down) {
 		i.hi = down
 	}
-	if math.IsNaN(ha) && math.IsNaN(hb) || math.IsNaN(la) && math.IsNaN(lb) || math.IsNaN(ha+la+hb+lb) && (math.IsInf(i.lo, -1) && math.IsInf(i.hi, 1)) {
-		i.why = tooFew(a, b, na, nb)
+	if few := limitless(a, ha, ba.hi) || limitless(b, hb, bb.hi); few && math.IsInf(i.lo, -1) && math.IsInf(i.hi, 1) {
+		i.why = fmt.Sprintf("%.0f and %.0f requests, of which many share their fate, are too few", a.n, b.n)
 	}
 	return i
+}
+
+// limitless reports whether a quantile has no upper limit because of how few requests
+// there were, and not because it may lie beyond the last edge.
+func limitless(s sampled, limit, bracket float64) bool {
+	n := len(s.counted.Counts)
+	return math.IsNaN(limit) && !math.IsInf(bracket, 1) && s.counted.Counts[n-2] >= s.counted.Counts[n-1]
 }
 
 // beyond is the logarithm of hi over lo, 0 where they are the same edge, be it 0 or
@@ -208,15 +242,4 @@ func beyond(lo, hi float64) float64 {
 		return 0
 	}
 	return math.Log(hi / lo)
-}
-
-func tooFew(a, b sampled, na, nb float64) string {
-	n, of := na, a.n
-	if nb < na {
-		n, of = nb, b.n
-	}
-	if n < 0.9*of {
-		return fmt.Sprintf("%.0f requests that say as much as %.0f independent ones are too few", of, math.Floor(n))
-	}
-	return fmt.Sprintf("%.0f requests are too few", of)
 }

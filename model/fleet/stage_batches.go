@@ -213,33 +213,26 @@ func (b *batches) latency(i int, now *soFar) model.Counted {
 		from, to = max(0, from-1), min(to+1, len(h.Bounds))
 		out.Bounds, out.Counts = h.Bounds[from:to], append(slices.Clone(h.Cum[from:to]), h.N())
 	}
-	for k, q := range model.CountedAt {
-		out.Effects[k] = b.latencyEffect(i, h, q)
+	out.Effects = make([]float64, len(out.Bounds))
+	for k, x := range out.Bounds {
+		out.Effects[k] = b.latencyEffect(i, x)
 	}
 	return out
 }
 
-// latencyEffect is the larger of the effects at the edges around a quantile.
-func (b *batches) latencyEffect(i int, h hist.Hist, q float64) float64 {
+// latencyEffect is the design effect of the share of requests that were as fast as x, or
+// as the next edge that stretches were counted by.
+func (b *batches) latencyEffect(i int, x float64) float64 {
 	if len(b.cuts) == 0 {
 		return 0
 	}
 	bounds := b.cuts[len(b.cuts)-1].latency[i].Bounds
-	if len(bounds) == 0 {
+	at, _ := slices.BinarySearch(bounds, x)
+	if at == len(bounds) {
 		return 0
 	}
-	e := h.Quantile(q)
-	at, on := slices.BinarySearch(bounds, e.Lo.Value)
-	around := bounds[at:min(at+1, len(bounds))]
-	if on {
-		around = bounds[at:min(at+2, len(bounds))]
-	}
-	effect := 0.0
-	for _, x := range around {
-		under := func(c *soFar) float64 { return upTo(c.latency[i], x) }
-		effect = max(effect, b.effect(under, func(c *soFar) float64 { return c.latency[i].N() }))
-	}
-	return effect
+	under := func(c *soFar) float64 { return upTo(c.latency[i], bounds[at]) }
+	return b.effect(under, func(c *soFar) float64 { return c.latency[i].N() })
 }
 
 // upTo is how many observations lie at or below an edge, NaN where it is none.
