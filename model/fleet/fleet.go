@@ -80,6 +80,7 @@ type Fleet struct {
 	book    *alert.Book
 	devices devices
 	stages  stages
+	events  events
 	started model.Instant
 	now     time.Duration // of the input being taken
 	grid    grid
@@ -160,6 +161,9 @@ func (f *Fleet) Step(in model.Input) *model.Frame {
 	case in.Mark != "":
 		f.onMark(in.At, in.Mark)
 		return nil
+	case in.Note != nil:
+		f.onNote(in.At, in.Note)
+		return nil
 	case in.Join != nil:
 		f.watch(*in.Join)
 		return nil
@@ -189,7 +193,7 @@ func (f *Fleet) onBatch(at model.Instant, b *model.Batch) {
 	}
 	before := t.about
 	if t.take(at, b, f) {
-		f.mark(t, model.Event{At: at, Kind: model.EventRestart, Target: t.spec.Name})
+		f.noteRestart(at, t)
 	}
 	f.markIncident(at, before, t.about)
 	f.devices.take(at, t, b)
@@ -234,6 +238,7 @@ func (f *Fleet) flowNamed(o slo.Origin) *workflow {
 		}
 	}
 	w := newWorkflow(name, spec, len(f.flows), f.now, f.keepReports())
+	w.history.events = f.events.ofAll()
 	f.flows[name] = w
 	return w
 }
@@ -245,14 +250,6 @@ func (f *Fleet) flowIf(o slo.Origin) *workflow {
 	}
 	name, _ := f.promise.Find(o)
 	return cmp.Or(f.flows[name], f.flows[model.OtherName])
-}
-
-func (f *Fleet) mark(t *target, e model.Event) {
-	for w := range t.flows {
-		if w != nil {
-			w.mark(e)
-		}
-	}
 }
 
 func (f *Fleet) frame(at model.Instant) *model.Frame {
@@ -293,6 +290,7 @@ func (f *Fleet) frame(at model.Instant) *model.Frame {
 		}
 	}
 	slices.SortFunc(fr.Workflows, f.worstFirst)
+	f.seeEvents(fr)
 	fr.Goodput = f.total(fr.Workflows)
 	fr.Stages = f.stages.see(f)
 	f.seeDevices(fr)

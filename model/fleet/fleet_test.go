@@ -3,6 +3,7 @@ package fleet
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -116,8 +117,8 @@ func TestRestartAppliesToEverySeries(t *testing.T) {
 	if got := f.Targets[0]; got.Restarts != 1 || got.RestartedAt.IsZero() {
 		t.Errorf("restarts = %d at %v", got.Restarts, got.RestartedAt)
 	}
-	if len(w.History.Events) != 1 || w.History.Events[0].Kind != "restart" {
-		t.Errorf("events = %v", w.History.Events)
+	if got := happened(w.History.Events); !slices.Equal(got, []string{"10s restart chat a", "10s breach chat "}) {
+		t.Errorf("events = %q", got)
 	}
 }
 

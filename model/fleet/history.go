@@ -79,7 +79,7 @@ const (
 // history is the past of one workflow on the grid.
 type history struct {
 	tracks [numTracks]*series.Track
-	events []model.Event
+	events events
 	keep   int
 }
 
@@ -94,14 +94,7 @@ func newHistory(rank int) *history {
 	return h
 }
 
-func (w *workflow) mark(e model.Event) {
-	// A new array: frames hold the old one.
-	old := w.history.events
-	if len(old) >= maxEvents {
-		old = old[1:]
-	}
-	w.history.events = append(append(make([]model.Event, 0, len(old)+1), old...), e)
-}
+func (w *workflow) mark(e model.Event) { w.history.events.add(e, maxEvents) }
 
 // record adds the points that are due and hangs the history on the view.
 func (w *workflow) record(v *model.WorkflowView, points int, repeat bool, f *Fleet) {
@@ -203,6 +196,6 @@ func (h *history) see(step time.Duration, end model.Instant) *model.History {
 		Goodput: tail(trackGoodput), GoodputLo: tail(trackGoodputLo), GoodputHi: tail(trackGoodputHi),
 		Preemptions: tail(trackPreemptions), PrefixHit: tail(trackPrefixHit),
 		Queue: tail(trackQueue), Prefill: tail(trackPrefill), Decode: tail(trackDecode),
-		Events: h.events,
+		Events: h.events.see(),
 	}
 }

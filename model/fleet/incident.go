@@ -30,7 +30,5 @@ func (f *Fleet) markIncident(at model.Instant, before, now *model.About) {
 	if is == "" {
 		e.Kind, e.Target = model.EventRecovery, was
 	}
-	for _, w := range f.flows {
-		w.mark(e)
-	}
+	f.note(e)
 }

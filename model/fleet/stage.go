@@ -48,8 +48,8 @@ func (f *Fleet) onMark(at model.Instant, name string) {
 	for _, w := range f.flows {
 		w.events.stage = &reported{start: at.Mono}
 		w.engines.ledger.marked, w.edge.ledger.marked = w.engines.ledger.likely, w.edge.ledger.likely
-		w.mark(model.Event{At: at, Kind: model.EventStage, Target: s.name})
 	}
+	f.note(model.Event{At: at, Kind: model.EventStage, Target: s.name})
 }
 
 // see lists the stages, the open one last.

@@ -34,6 +34,10 @@ type workflow struct {
 
 	is, was began   // the condition now, and the last one that was no silence
 	weight  float64 // how much it hurts within its condition
+
+	breached bool         // by the events that were told
+	turned   *model.Event // what the last view told
+
 	history *history
 	story   story
 	lived   lived // what it was seen to do at which rate
@@ -130,6 +134,7 @@ func (w *workflow) see(at model.Instant, f *Fleet) model.WorkflowView {
 	w.addBounds(&v, ty)
 	v.Condition = w.condition(&v)
 	w.enter(v.Condition, at)
+	w.turn(&v, at)
 	v.Since = w.is.since
 	w.weigh(&v)
 	return v

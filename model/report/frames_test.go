@@ -28,7 +28,7 @@ func exact(v float64) model.Share {
 // calm is a healthy service.
 func calm() *model.Frame {
 	return &model.Frame{
-		Schema: model.Schema, At: at(14 * time.Minute), WindowS: 60, CoveredS: model.Of(58),
+		Schema: model.Schema, At: at(14 * time.Minute), WindowS: 60, CoveredS: model.Of(58), Events: []model.Event{},
 		Targets: []model.TargetView{
 			healthy("vllm-0:8000"),
 			healthy("vllm-1:8000"),
@@ -178,6 +178,10 @@ func incident() *model.Frame {
 	f.Simulated = true
 	f.CoveredS = model.Of(20)
 	now := at(14 * time.Minute)
+	f.Events, f.EventsDropped = []model.Event{
+		{At: at(9 * time.Minute), Kind: model.EventDeploy, Target: "chat \x1b[31mv42"},
+		{At: at(10 * time.Minute), Kind: model.EventBreach, Workflow: "acme/chat-70b"},
+	}, 1
 	down := model.TargetView{
 		Name: "10.1.2.3:8000", Kind: "engine", State: model.Down, Since: at(12 * time.Minute), Polls: 60, FailedPolls: 12,
 		LastGoodAt: at(11 * time.Minute),
@@ -243,7 +247,7 @@ func incident() *model.Frame {
 // empty is the first tick: nothing is known yet.
 func empty() *model.Frame {
 	return &model.Frame{
-		Schema: model.Schema, At: at(0), WindowS: 60,
+		Schema: model.Schema, At: at(0), WindowS: 60, Events: []model.Event{},
 		Targets:   []model.TargetView{{Name: "localhost:8000", Kind: "engine", ID: "localhost:8000"}},
 		Workflows: []model.WorkflowView{}, Alerts: []model.AlertView{},
 	}
