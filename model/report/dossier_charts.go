@@ -1,0 +1,345 @@
+package report
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"slotop/model"
+	"slotop/model/paper"
+	"slotop/model/story"
+	"slotop/model/unit"
+)
+
+// chartPoints is how many points a chart has at most: one for every two pixels of a
+// wide screen.
+const chartPoints = 480
+
+// shot is one chart of a subject's series.
+type shot struct {
+	title   string
+	main    string // signal of the first line, with its interval
+	name    string // of the first line
+	band    string // of its interval; "": none is drawn
+	others  []string
+	names   []string // of the others
+	format  func(float64) string
+	say     func(float64) string // in sentences; nil: as format
+	metric  model.Metric         // whose objective is drawn
+	top     float64
+	wide    bool
+	promise bool // the promised share of goodput is drawn
+}
+
+// shots are the charts of a workflow, in the order in which they are shown.
+var shots = []shot{
+	{title: "Goodput", main: "goodput", name: "goodput", band: "interval", format: unit.Percent, top: 1, promise: true},
+	{title: "TTFT", main: "ttft.p95", name: "p95", band: "p95 lies within", others: []string{"ttft.p50"}, names: []string{"p50"}, format: unit.Limit, say: unit.Duration, metric: model.MetricTTFT, wide: true},
+	{title: "TPOT", main: "tpot.p95", name: "p95", band: "p95 lies within", others: []string{"tpot.p50"}, names: []string{"p50"}, format: unit.Limit, say: unit.Duration, metric: model.MetricTPOT, wide: true},
+	{title: "Requests", main: "requests_per_second", name: "finished/s", format: unit.Number},
+	{title: "Output tokens", main: "output_per_second", name: "tokens/s", format: unit.Count},
+	{title: "Running and waiting", main: "waiting", name: "waiting", others: []string{"running"}, names: []string{"running"}, format: unit.Count},
+	{title: "KV cache usage, the fullest engine", main: "kv_cache_usage", name: "usage", format: unit.Percent, top: 1},
+	{title: "Preemptions", main: "preemptions_per_second", name: "per second", format: unit.Number},
+	{title: "Phases of a request, means", main: "queue.mean", name: "queue", others: []string{"prefill.mean", "decode.mean"}, names: []string{"prefill", "decode"}, format: unit.Limit, say: unit.Duration, wide: true},
+	{title: "Burn rate over 5 min", main: "burn.5m", name: "burn", format: unit.Number},
+}
+
+// charts are a workflow's pictures; those of which nothing is known are left out.
+func (d *dossier) charts(name string) []paper.Figure {
+	sub := d.s.Workflow(name)
+	view := d.viewOf(name)
+	var out []paper.Figure
+	for _, s := range shots {
+		if fig, ok := d.chart(sub, view, s); ok {
+			out = append(out, fig)
+		}
+	}
+	return append(out, d.heats(sub, view)...)
+}
+
+// viewOf is a workflow as it was last seen.
+func (d *dossier) viewOf(name string) *model.WorkflowView {
+	for _, f := range []*model.Frame{d.s.Last, d.s.Worst, d.s.First} {
+		for i := range f.Workflows {
+			if f.Workflows[i].Name == name {
+				return &f.Workflows[i]
+			}
+		}
+	}
+	return &model.WorkflowView{Name: name}
+}
+
+func (d *dossier) chart(sub *story.Subject, view *model.WorkflowView, s shot) (paper.Figure, bool) {
+	main := sub.Of(s.main)
+	if main == nil || !main.Known() || s.main == "preemptions_per_second" && never(main) {
+		return paper.Figure{}, false
+	}
+	c := d.bare(view.Name)
+	c.Format, c.Top, c.Wide = s.format, s.top, s.wide
+	c.Lines = append(c.Lines, lineOf(main, s.name, s.band))
+	for i, other := range s.others {
+		if one := sub.Of(other); one != nil && one.Known() {
+			c.Lines = append(c.Lines, lineOf(one, s.names[i], ""))
+		}
+	}
+	c.Limit, c.Promise = limitOf(view, s)
+	return paper.Figure{Title: s.title + " of " + view.Name, Picture: c, Says: []paper.Text{paper.T(d.says(main, s))}}, true
+}
+
+// never reports whether a series is 0 throughout.
+func never(s *story.Series) bool {
+	_, p, _ := s.Extreme()
+	return p.Value == 0
+}
+
+// limitOf is the bound or the share that was promised.
+func limitOf(view *model.WorkflowView, s shot) (float64, string) {
+	if s.promise && view.Goodput != nil && view.Goodput.Target.OK() {
+		return view.Goodput.Target.Value, unit.Promised(view.Goodput.Target.Value)
+	}
+	for _, o := range view.Objectives {
+		if s.metric != "" && o.Metric == s.metric {
+			return o.MaxS, unit.Limit(o.MaxS)
+		}
+	}
+	return 0, ""
+}
+
+// bare is a chart with the story's axis, marks and gaps and without lines. Breaches are
+// those of a workflow; "" is none.
+func (d *dossier) bare(workflow string) *paper.Chart {
+	c := &paper.Chart{From: d.s.Axis.Start.Wall, To: d.s.Axis.At(max(d.s.Axis.N-1, 1)).Wall, Marks: d.marks(workflow), Gaps: d.silences()}
+	for _, b := range d.breaches(workflow) {
+		c.Spans = append(c.Spans, paper.Stretch{From: d.onAxis(b.From), To: d.onAxis(b.To)})
+	}
+	return c
+}
+
+// onAxis is an instant on the chart's clock: that of the first frame, on which time
+// runs evenly.
+func (d *dossier) onAxis(at model.Instant) time.Time {
+	return d.s.Axis.Start.Wall.Add(at.Sub(d.s.Axis.Start))
+}
+
+// letters stand for what happened on a chart.
+var letters = []struct {
+	kind   model.EventKind
+	letter string
+	text   string
+}{
+	{model.EventRestart, "R", "restart"}, {model.EventStage, "S", "stage"}, {model.EventIncident, "I", "incident begins"},
+	{model.EventRecovery, "E", "incident ends"}, {model.EventDeploy, "D", "deployment"},
+}
+
+// marks are the events of a workflow and of all.
+func (d *dossier) marks(workflow string) []paper.Mark {
+	var out []paper.Mark
+	for i := range d.s.Events {
+		e := &d.s.Events[i]
+		if e.Workflow != "" && string(e.Workflow) != workflow || e.Kind == model.EventStage && e.Target == d.from.Whole {
+			continue
+		}
+		for _, row := range letters {
+			if row.kind == e.Kind {
+				out = append(out, paper.Mark{At: d.onAxis(e.At), Letter: row.letter, Text: row.text})
+			}
+		}
+	}
+	return out
+}
+
+// silences are the gaps in which no target answered: other gaps leave lines whole.
+func (d *dossier) silences() []paper.Stretch {
+	var out []paper.Stretch
+	for i := range d.s.Gaps {
+		g := &d.s.Gaps[i]
+		if g.Kind == story.GapPause || g.Kind == story.GapSilent && len(d.s.Last.Targets) == 1 {
+			out = append(out, paper.Stretch{From: d.onAxis(g.From), To: d.onAxis(g.To)})
+		}
+	}
+	return out
+}
+
+// lineOf is a series as a chart's line.
+func lineOf(s *story.Series, name, band string) paper.Line {
+	points, _ := s.Merged(chartPoints)
+	l := paper.Line{Name: name, Band: band}
+	for _, p := range points {
+		l.Y = append(l.Y, p.Value)
+		if band != "" {
+			l.Lo, l.Hi = append(l.Lo, p.Lo), append(l.Hi, p.Hi)
+		}
+	}
+	return l
+}
+
+// says is in words what a line shows: its worst point, its first and its last.
+func (d *dossier) says(s *story.Series, look shot) string {
+	format := look.say
+	if format == nil {
+		format = look.format
+	}
+	word := func(p story.Point) string {
+		if math.IsNaN(p.Value) {
+			return "> " + format(p.Lo)
+		}
+		return format(p.Value)
+	}
+	var parts []string
+	for i := range s.Len() {
+		if p := s.At(i); p.Known() {
+			parts = append(parts, word(p)+" at "+d.time(d.s.Axis.At(i)))
+			break
+		}
+	}
+	if at, p, ok := s.Extreme(); ok && s.Keep != story.KeepLast {
+		parts = append(parts, string(s.Keep)+" "+word(p)+" at "+d.time(d.s.Axis.At(at)))
+	}
+	for i := s.Len() - 1; i >= 0; i-- {
+		if p := s.At(i); p.Known() {
+			parts = append(parts, word(p)+" at "+d.time(d.s.Axis.At(i)))
+			break
+		}
+	}
+	return look.name + ": " + strings.Join(parts, ", ") + "."
+}
+
+// heats are how a workflow's latencies were spread over time.
+func (d *dossier) heats(sub *story.Subject, view *model.WorkflowView) []paper.Figure {
+	var out []paper.Figure
+	for _, one := range []struct {
+		name   string
+		metric model.Metric
+	}{{"ttft", model.MetricTTFT}, {"tpot", model.MetricTPOT}} {
+		if sub == nil || sub.Heats[one.name] == nil {
+			continue
+		}
+		v := sub.Heats[one.name]
+		h := &paper.Heat{From: d.onAxis(v.End.Add(-time.Duration(len(v.Counts)) * v.Step)), To: d.onAxis(v.End), Bounds: v.Bounds, Format: unit.Limit}
+		sum := 0.0
+		for _, col := range v.Counts {
+			wide := make([]float64, len(col))
+			for i, n := range col {
+				wide[i] = float64(n)
+				sum += float64(n)
+			}
+			if col == nil {
+				wide = nil
+			}
+			h.Counts = append(h.Counts, wide)
+		}
+		if sum == 0 {
+			continue
+		}
+		h.Limit, h.Promise = limitOf(view, shot{metric: one.metric})
+		out = append(out, paper.Figure{
+			Title: one.metric.Title() + " of " + view.Name + ", how it was spread", Picture: h,
+			Says: []paper.Text{paper.T("A column is " + unit.Period(v.Step.Seconds()) + ", a row a bucket of the histogram; the darker, the more of the column's requests. " + unit.Count(sum) + " requests in all.")},
+		})
+	}
+	return out
+}
+
+// incidentCharts are the pictures of the workflows that were hurt, and of the machines.
+func (d *dossier) incidentCharts() []paper.Block {
+	names := d.hurt()
+	if len(names) == 0 {
+		for i := range d.s.Worst.Workflows {
+			names = append(names, d.s.Worst.Workflows[i].Name)
+		}
+	}
+	var body []paper.Block
+	for _, name := range names[:min(len(names), maxHurt)] {
+		if figures := d.charts(name); len(figures) > 0 {
+			body = append(body, paper.Section{Title: name, Body: []paper.Block{paper.Figures{Items: figures}}})
+		}
+	}
+	if figures := d.machines(); len(figures) > 0 {
+		body = append(body, paper.Section{Title: "The machines", Body: []paper.Block{paper.Figures{Items: figures}}})
+	}
+	if len(body) == 0 {
+		return nil
+	}
+	return []paper.Block{paper.Section{Title: "Over time", Body: body}}
+}
+
+// machineShots are what is shown of targets and devices.
+var machineShots = []struct {
+	shot
+	devices bool
+	least   float64 // a series that never passes it is not telling
+}{
+	{shot: shot{title: "Step time over what its load explains", main: "step.residual", format: unit.Number}, least: model.ResidualExplained},
+	{shot: shot{title: "Requests waiting, by target", main: "waiting", format: unit.Count}, least: 1},
+	{shot: shot{title: "KV cache usage, by target", main: "kv_cache_usage", format: unit.Percent, top: 1}, least: 0.8},
+	{shot: shot{title: "SM clock", main: model.SMClock.String(), format: unit.Hertz}, devices: true},
+	{shot: shot{title: "Board power", main: model.Power.String(), format: unit.Watts}, devices: true},
+	{shot: shot{title: "Busy: some kernel ran", main: model.Busy.String(), format: unit.Percent, top: 1}, devices: true},
+}
+
+// machines are charts of the three targets or devices that stand out most; a chart on
+// which nothing stands out is left out.
+func (d *dossier) machines() []paper.Figure {
+	var out []paper.Figure
+	for _, m := range machineShots {
+		from := d.s.Targets
+		if m.devices {
+			from = d.s.Devices
+		}
+		if fig, ok := d.standOut(from, m.shot, m.least); ok {
+			out = append(out, fig)
+		}
+	}
+	return out
+}
+
+// standOut is a chart of the up to three subjects with the worst extremes.
+func (d *dossier) standOut(from []story.Subject, s shot, least float64) (paper.Figure, bool) {
+	type one struct {
+		name   string
+		series *story.Series
+		worst  float64
+	}
+	var all []one
+	for i := range from {
+		series := from[i].Of(s.main)
+		if _, p, ok := series.Extreme(); ok {
+			all = append(all, one{from[i].Name, series, p.Value})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b one) int {
+		sign := 1
+		if a.series.Keep == story.KeepLowest {
+			sign = -1
+		}
+		switch {
+		case a.worst > b.worst:
+			return -sign
+		case a.worst < b.worst:
+			return sign
+		default:
+			return 0
+		}
+	})
+	if len(all) == 0 || least > 0 && all[0].worst < least {
+		return paper.Figure{}, false
+	}
+	c := d.bare("")
+	c.Format, c.Top = s.format, s.top
+	var says []paper.Text
+	for _, x := range all[:min(len(all), maxLines)] {
+		name := unit.TruncateLeft(x.name, 28, false)
+		c.Lines = append(c.Lines, lineOf(x.series, name, ""))
+		s.name = name
+		says = append(says, paper.T(d.says(x.series, s)))
+	}
+	if n := len(all) - maxLines; n > 0 {
+		says = append(says, paper.T(plural(n, "other")+" stand out less."))
+	}
+	return paper.Figure{Title: s.title, Picture: c, Says: says}, true
+}
+
+// maxLines is how many lines can be told apart without colour.
+const maxLines = 3
