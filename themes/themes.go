@@ -32,6 +32,19 @@ func (t *Theme) Basic(r Role) lipgloss.Style { return t.basic[r] }
 // Foreground is the hex colour of a role, "" where it is the terminal's own.
 func (t *Theme) Foreground(r Role) string { return t.ink[r] }
 
+// Canvas is the background of a picture of the theme, #rrggbb: the first that it is
+// made for.
+func (t *Theme) Canvas() string {
+	switch {
+	case len(t.Background) > 0:
+		return t.Background[0]
+	case t.Dark:
+		return "#1e1e1e"
+	default:
+		return "#ffffff"
+	}
+}
+
 // Set is an ordered collection of themes.
 type Set struct{ themes []*Theme }
 

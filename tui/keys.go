@@ -66,6 +66,7 @@ var bindings = []binding{
 	{keys: []string{"x"}, print: "x", help: "fleet: engines inside", short: "engines", foot: onInside, group: groupView, do: (*Model).toggleInside},
 	{keys: []string{"t"}, print: "t", help: "theme", short: "theme", group: groupView, do: (*Model).nextTheme},
 	{keys: []string{"y"}, print: "y", help: "copy the screen as text", group: groupView, do: (*Model).copyScreen},
+	{keys: []string{"p"}, print: "p", help: "picture: SVG and PNG", group: groupView, when: canPicture, do: (*Model).picture},
 	{keys: []string{"b"}, print: "b", help: "bell on or off", group: groupView, when: callable, do: (*Model).toggleMute},
 	{keys: []string{"M"}, print: "M", help: "mouse on or off", group: groupView, when: mouseAsked, do: (*Model).toggleMouse},
 

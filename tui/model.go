@@ -114,6 +114,8 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.onTick(msg)
 	case tea.KeyPressMsg:
 		return m, m.onKey(msg)
+	case keptMsg:
+		m.onKept(msg)
 	case tea.MouseWheelMsg:
 		return m, m.onWheel(msg)
 	case tea.WindowSizeMsg:

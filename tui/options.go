@@ -36,6 +36,9 @@ type Options struct {
 	// Outbox says how alerts are carried out; nil: to nobody. The slice is the
 	// screen's from then on.
 	Outbox func() []panes.Delivery
+	// Picture keeps a picture of the screen and says where; it runs beside Update and
+	// may take its time. nil: there are no pictures.
+	Picture func(Shot) (where string, err error)
 
 	Themes   *themes.Set
 	Theme    string // "" chooses by the terminal's background
