@@ -1,10 +1,10 @@
 package panes
 
 import (
-	"math"
 	"time"
 
 	"slotop/model"
+	"slotop/model/compare"
 	"slotop/model/unit"
 	"slotop/themes"
 	"slotop/tui/layout"
@@ -45,9 +45,9 @@ func (Stage) Render(f *model.Frame, size layout.Size, look Look) string {
 	if now == nil {
 		return l.parts(3, head, say(1, themes.Muted, "nothing measured yet")).String()
 	}
-	var before *model.StageWorkflow
+	var changes *compare.Workflow
 	if i > 0 {
-		before = staged(&f.Stages[i-1], w.Name)
+		changes = against(f, i-1, i).Of(w.Name)
 	}
 	ps := []part{head}
 	for _, c := range stageFigures {
@@ -55,12 +55,12 @@ func (Stage) Render(f *model.Frame, size layout.Size, look Look) string {
 			continue
 		}
 		p := part{segs: []seg{{themes.Muted, c.label + " "}, seg(c.show(now, 9, look)), {themes.Muted, c.unit}}, drop: c.drop}
-		if before != nil {
-			if d := c.against(now, before, look); d != "" {
-				p.segs = append(p.segs, seg{themes.Muted, " " + d})
+		if changes != nil {
+			if t := look.changed(changes.Row(c.key)); t.text != "" {
+				p.segs = append(p.segs, seg{themes.Muted, " "}, seg(t))
 			}
 		}
-		ps = append(ps, p)
+		ps = append(ps, p.of(c.topic(), w.Name))
 	}
 	return l.parts(3, ps...).String()
 }
@@ -84,17 +84,17 @@ func stageLetter(i int) rune {
 }
 
 // staged is a workflow's figures in a stage, nil without any.
-func staged(s *model.StageView, name string) *model.StageWorkflow {
-	for i := range s.Workflows {
-		if s.Workflows[i].Name == name {
-			return &s.Workflows[i]
-		}
-	}
-	return nil
+func staged(s *model.StageView, name string) *model.StageWorkflow { return compare.Find(s, name) }
+
+// against is how one stage of a frame differs from another; the later one is b.
+func against(f *model.Frame, a, b int) *compare.Comparison {
+	c := compare.Stages(compare.Until(&f.Stages[a], f.At), compare.Until(&f.Stages[b], f.At))
+	return &c
 }
 
-// figure is one number of a stage: how it shows, and what is compared.
-type figure struct {
+// stageFigure is one number of a stage in a table or on a line.
+type stageFigure struct {
+	key   string // of compare.Figures; "": it is not compared
 	title string
 	label string // on the line of the running stage
 	unit  string
@@ -102,192 +102,171 @@ type figure struct {
 	drop  int // on that line; 0: it is not there
 	table int // in the table
 	show  func(w *model.StageWorkflow, room int, look Look) cell
-	value func(w *model.StageWorkflow) ranged
-	share bool // compared by points, not by a factor
 }
 
-// ranged is a number and between which it may lie.
-type ranged struct{ v, lo, hi model.Reading }
-
-func exact(r model.Reading) ranged { return ranged{r, r, r} }
-
-func rangeOf(d *model.Dist, which func(*model.Dist) model.Estimate) ranged {
-	if d == nil {
-		return ranged{}
+// topic is what the glossary calls the figure.
+func (c stageFigure) topic() string {
+	switch c.key {
+	case "":
+		return "requests"
+	case "good_per_second":
+		return "goodput"
+	default:
+		return c.key
 	}
-	e := which(d)
-	return ranged{e.Value, e.Lo, e.Hi}
 }
 
 func p50(d *model.Dist) model.Estimate { return d.P50 }
 func p95(d *model.Dist) model.Estimate { return d.P95 }
 
-// rangeOfShare is as wide as the buckets or the few requests make it.
-func rangeOfShare(g *model.GoodputView) ranged {
-	switch {
-	case g == nil:
-		return ranged{}
-	case g.Sample.Lo.OK() && g.Sample.Hi.OK():
-		return ranged{g.Share.Point, g.Sample.Lo, g.Sample.Hi}
-	default:
-		return ranged{g.Share.Point, g.Share.Lo, g.Share.Hi}
-	}
-}
-
-var stageFigures = [...]figure{
+var stageFigures = [...]stageFigure{
 	{
-		title: "n", w: 5, table: 4,
-		show:  func(w *model.StageWorkflow, room int, k Look) cell { return k.reading(w.Finished, room, samples) },
-		value: func(*model.StageWorkflow) ranged { return ranged{} },
+		title: "n", w: 5, table: 6,
+		show: func(w *model.StageWorkflow, room int, k Look) cell { return k.reading(w.Finished, room, samples) },
 	}, {
-		title: "REQ/S", label: "requests", unit: "/s", w: 5, drop: 3,
-		show:  func(w *model.StageWorkflow, room int, k Look) cell { return k.rate(w.PerSecond, room) },
-		value: func(w *model.StageWorkflow) ranged { return exact(w.PerSecond) },
+		key: "requests_per_second", title: "REQ/S", label: "requests", unit: "/s", w: 5, drop: 3, table: 1,
+		show: func(w *model.StageWorkflow, room int, k Look) cell { return k.rate(w.PerSecond, room) },
 	}, {
-		title: "OUT tok/s", w: 9, table: 2,
-		show:  func(w *model.StageWorkflow, room int, k Look) cell { return k.rate(w.OutputPerSecond, room) },
-		value: func(w *model.StageWorkflow) ranged { return exact(w.OutputPerSecond) },
+		key: "output_per_second", title: "OUT tok/s", w: 9, table: 4,
+		show: func(w *model.StageWorkflow, room int, k Look) cell { return k.rate(w.OutputPerSecond, room) },
 	}, {
-		title: "TTFT p50", w: 8, table: 3,
-		show:  func(w *model.StageWorkflow, room int, k Look) cell { return k.quantileOf(w.TTFT, room, p50) },
-		value: func(w *model.StageWorkflow) ranged { return rangeOf(w.TTFT, p50) },
+		key: "ttft.p50", title: "TTFT p50", w: 9, table: 7,
+		show: func(w *model.StageWorkflow, room int, k Look) cell { return k.quantileOf(w.TTFT, room, p50) },
 	}, {
-		title: "TTFT p95", label: "TTFT p95", w: 8, drop: 1,
-		show:  func(w *model.StageWorkflow, room int, k Look) cell { return k.quantileOf(w.TTFT, room, p95) },
-		value: func(w *model.StageWorkflow) ranged { return rangeOf(w.TTFT, p95) },
+		key: "ttft.p95", title: "TTFT p95", label: "TTFT p95", w: 9, drop: 1,
+		show: func(w *model.StageWorkflow, room int, k Look) cell { return k.quantileOf(w.TTFT, room, p95) },
 	}, {
-		title: "TPOT p95", label: "TPOT p95", w: 8, drop: 2,
-		show:  func(w *model.StageWorkflow, room int, k Look) cell { return k.quantileOf(w.TPOT, room, p95) },
-		value: func(w *model.StageWorkflow) ranged { return rangeOf(w.TPOT, p95) },
+		key: "ttft.p99", title: "TTFT p99", w: 9, table: 9,
+		show: func(w *model.StageWorkflow, room int, k Look) cell { return k.quantileOf(w.TTFT, room, p99) },
 	}, {
-		title: "E2E p95", w: 8, table: 5,
-		show:  func(w *model.StageWorkflow, room int, k Look) cell { return k.quantileOf(w.E2E, room, p95) },
-		value: func(w *model.StageWorkflow) ranged { return rangeOf(w.E2E, p95) },
+		key: "tpot.p50", title: "TPOT p50", w: 9, table: 8,
+		show: func(w *model.StageWorkflow, room int, k Look) cell { return k.quantileOf(w.TPOT, room, p50) },
 	}, {
-		title: "GOODPUT", label: "goodput", w: 8, drop: 1, share: true,
-		show:  func(w *model.StageWorkflow, _ int, k Look) cell { return k.goodputOf(w.Goodput, true) },
-		value: func(w *model.StageWorkflow) ranged { return rangeOfShare(w.Goodput) },
+		key: "tpot.p95", title: "TPOT p95", label: "TPOT p95", w: 9, drop: 2, table: 2,
+		show: func(w *model.StageWorkflow, room int, k Look) cell { return k.quantileOf(w.TPOT, room, p95) },
+	}, {
+		key: "e2e.p95", title: "E2E p95", w: 9, table: 10,
+		show: func(w *model.StageWorkflow, room int, k Look) cell { return k.quantileOf(w.E2E, room, p95) },
+	}, {
+		key: "goodput", title: "GOODPUT", label: "goodput", w: 9, drop: 1,
+		show: func(w *model.StageWorkflow, _ int, k Look) cell { return k.goodputOf(w.Goodput, true) },
 	},
 }
 
-// against is how a figure changed since the stage before: ×1.5, -5 pt, with ~ where
-// buckets leave open by how much, ≈ where the two may be the same, "" where one of
-// them is not known.
-func (c figure) against(now, before *model.StageWorkflow, look Look) string {
-	a, b := c.value(before), c.value(now)
-	wide := a.lo != a.hi || b.lo != b.hi
+// changed is by how much a figure changed, with a sign for what that means and never by
+// colour alone; noise is called so. Empty where it cannot be told.
+func (k Look) changed(r *compare.Row) cell {
 	switch {
-	case !a.v.OK() || !b.v.OK():
-		return ""
-	case wide && a.lo.Value <= b.hi.Value && b.lo.Value <= a.hi.Value:
-		return look.pick("≈", "~")
-	case c.share:
-		by := 100 * (b.v.Value - a.v.Value)
-		sign, text := "", unit.Number(by)
-		if by >= 0 {
-			sign = "+"
-		}
-		if a.hi.Value-a.lo.Value > point || b.hi.Value-b.lo.Value > point {
-			sign, text = "~"+sign, unit.Integer(math.Round(by))
-		}
-		return sign + text + " pt"
-	case a.v.Value <= 0:
-		return ""
-	case a.loose() || b.loose():
-		return "~" + look.pick("×", "x") + roughly(b.v.Value/a.v.Value)
+	case r == nil || r.Verdict == compare.CannotTell:
+		return cell{}
+	case r.Verdict == compare.Noise:
+		return cell{themes.Muted, "noise"}
+	}
+	return cell{senseRole(r), r.Mark() + r.ChangeText(k.ASCII)}
+}
+
+func senseRole(r *compare.Row) themes.Role {
+	switch {
+	case r.Sense == compare.Worse:
+		return themes.Breach
+	case r.Sense == compare.Better:
+		return themes.OK
+	case r.Verdict == compare.Higher || r.Verdict == compare.Lower:
+		return themes.Strong
 	default:
-		return look.pick("×", "x") + unit.Number(b.v.Value/a.v.Value)
+		return themes.Muted
 	}
 }
 
-// point is the width up to which a share reads as one number.
-const point = 0.01
+// signs says what the signs before a change mean.
+const signs = "! worse  + better  * different"
 
-// loose reports whether a number reads as a guess: its bracket is no narrow one.
-func (r ranged) loose() bool { return r.hi.Value > r.lo.Value*narrowBracket }
-
-// roughly is a factor between numbers that are known by their buckets: in two digits.
-func roughly(v float64) string {
-	if v >= 10 {
-		return unit.Integer(math.Round(v))
-	}
-	return unit.Rate(v)
-}
-
-// stageRow is a row of the table: a stage, or how it differs from the one before.
+// stageRow is a row of a table: a stage, or how it differs from the one before.
 type stageRow struct {
-	i      int
-	s      *model.StageView
-	now    *model.StageWorkflow
-	before *model.StageWorkflow // of a row of differences
-	at     model.Instant
+	i    int
+	s    *model.StageView
+	flow *model.StageWorkflow // nil: nothing was measured of it
+	diff *compare.Workflow    // of a row of differences
+	at   model.Instant
 }
 
 // stages is the stages of a workflow, each but the first with its change.
 func (s *sheet) stages(f *model.Frame, w *model.WorkflowView) {
-	var rows []stageRow
-	longest := 0
-	for i := range f.Stages {
-		v := &f.Stages[i]
-		now := staged(v, w.Name)
-		if now == nil {
-			continue
-		}
-		rows = append(rows, stageRow{i: i, s: v, now: now, at: f.At})
-		longest = max(longest, cells(unit.Escape(v.Name, s.look.ASCII)))
-		if i == 0 {
-			continue
-		}
-		if before := staged(&f.Stages[i-1], w.Name); before != nil {
-			rows = append(rows, stageRow{i: i, s: v, now: now, before: before, at: f.At})
-		}
-	}
+	rows, longest := stageRows(f, w.Name, s.look)
 	if len(rows) == 0 {
 		return
 	}
-	s.rule("STAGES", say(1, themes.Muted, "below each: against the one before"))
+	s.rule("STAGES", say(1, themes.Muted, "below each: against the one before"), say(2, themes.Muted, signs))
 	t := fit(stageColumns(longest, s.w), s.w-1)
 	s.out = append(s.out, t.head(s.look))
 	for _, r := range rows {
-		l := s.look.line(s.w - 1).pad(1)
-		if r.before == nil {
-			l.put(themes.Event, string(stageLetter(r.i)))
-		}
-		s.out = append(s.out, t.fill(l.pad(indent), r, s.look))
+		s.out = append(s.out, stageLine(t, r, s.w, s.look))
 	}
+}
+
+// stageRows are the stages in which a workflow was measured, each with its change
+// against the one before, and how wide the longest name is.
+func stageRows(f *model.Frame, workflow string, look Look) (rows []stageRow, longest int) {
+	for i := range f.Stages {
+		v := &f.Stages[i]
+		flow := staged(v, workflow)
+		if flow == nil {
+			continue
+		}
+		rows = append(rows, stageRow{i: i, s: v, flow: flow, at: f.At})
+		longest = max(longest, cells(unit.Escape(v.Name, look.ASCII)))
+		if i == 0 || staged(&f.Stages[i-1], workflow) == nil {
+			continue
+		}
+		rows = append(rows, stageRow{i: i, s: v, flow: flow, diff: against(f, i-1, i).Of(workflow), at: f.At})
+	}
+	return rows, longest
+}
+
+func stageLine(t table[stageRow], r stageRow, w int, look Look) string {
+	l := look.line(w - 1).pad(1)
+	if r.diff == nil {
+		l.put(themes.Event, string(stageLetter(r.i)))
+	}
+	return t.fill(l.pad(indent), r, look)
 }
 
 func stageColumns(longest, w int) []column[stageRow] {
 	cols := []column[stageRow]{
 		{title: "STAGE", min: leastName(longest, w, 10), max: nameWidth(longest), left: true, draw: func(r stageRow, w int, k Look) cell {
-			if r.before != nil {
+			if r.diff != nil {
 				return cell{themes.Muted, "against " + string(stageLetter(r.i-1))}
 			}
 			return cell{themes.Strong, k.foreign(r.s.Name, w)}
+		}, about: func(r stageRow) About {
+			if r.diff != nil {
+				return About{}
+			}
+			return About{Topic: "row.stage", Of: r.s.Name}
 		}},
-		{title: "FROM", min: 8, drop: 6, left: true, draw: func(r stageRow, _ int, _ Look) cell {
-			if r.before != nil {
+		{title: "FROM", min: 8, drop: 11, left: true, draw: func(r stageRow, _ int, _ Look) cell {
+			if r.diff != nil {
 				return cell{}
 			}
 			return cell{themes.Muted, hms(r.s.From)}
 		}},
-		{title: "LASTED", min: 6, drop: 1, draw: func(r stageRow, _ int, k Look) cell {
-			to := r.s.To
-			if to.IsZero() {
-				to = r.at
-			}
-			if r.before != nil {
+		{title: "LASTED", min: 6, drop: 5, draw: func(r stageRow, _ int, k Look) cell {
+			if r.diff != nil {
 				return cell{}
 			}
-			return cell{themes.Text, k.age(to.Sub(r.s.From))}
+			return cell{themes.Text, k.age(compare.Until(r.s, r.at).To.Sub(r.s.From))}
 		}},
 	}
 	for _, c := range stageFigures {
 		cols = append(cols, column[stageRow]{title: c.title, min: c.w, drop: c.table, draw: func(r stageRow, w int, k Look) cell {
-			if r.before != nil {
-				return cell{themes.Muted, c.against(r.now, r.before, k)}
+			switch {
+			case r.diff != nil:
+				return k.changed(r.diff.Row(c.key))
+			case r.flow == nil:
+				return cell{themes.Muted, unit.None(k.ASCII)}
+			default:
+				return c.show(r.flow, w, k)
 			}
-			return c.show(r.now, w, k)
 		}})
 	}
 	return cols

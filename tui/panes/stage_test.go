@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"slotop/model"
+	"slotop/model/compare"
 	"slotop/tui/layout"
 	"slotop/tui/tuitest"
 )
@@ -13,8 +14,8 @@ import (
 // TestStageLine: a line while a stage is open, with its change, and none after.
 func TestStageLine(t *testing.T) {
 	f := tuitest.LoadTest()
-	got := Stage{}.Render(f, layout.Size{W: 120, H: 1}, Look{})
-	has(t, got, "C stage 3 for 2 min 30 s", "requests 5.1/s ×1.5", "TTFT p95 1.3 s ×1.5", "TPOT p95 32 ms ×1.5", "goodput 91.8 %")
+	got := Stage{}.Render(f, layout.Size{W: 140, H: 1}, Look{})
+	has(t, got, "C stage 3 for 2 min 30 s", "requests 5.1/s +×1.50", "TTFT p95 1.3 s !×1.50", "TPOT p95 32 ms !×1.50", "goodput 91.8 % noise")
 	if n := (Stage{}).Want(f, 80, Look{}).Max; n != 1 {
 		t.Errorf("an open stage wants %d lines", n)
 	}
@@ -26,43 +27,29 @@ func TestStageLine(t *testing.T) {
 	has(t, Stage{}.Render(f, layout.Size{W: 80, H: 1}, Look{}), "C stage 3 for 2 min 30 s   nothing measured yet")
 }
 
-// TestStageChange: a factor, points for a share, ≈ where the two may be the same,
-// and nothing where one of them is not known.
+// TestStageChange: a change has a sign for what it means, noise is called so, and what
+// cannot be told stays empty.
 func TestStageChange(t *testing.T) {
-	dist := func(v, lo, hi float64) *model.Dist {
-		return &model.Dist{N: 100, P95: model.Estimate{Value: model.Of(v), Lo: model.Of(lo), Hi: model.Of(hi), Enough: true}}
-	}
-	open := &model.Dist{N: 100, P95: model.Estimate{Lo: model.Of(7.5), Open: true}}
-	share := func(v float64) *model.GoodputView {
-		return &model.GoodputView{Share: model.Share{Lo: model.Of(v), Hi: model.Of(v), Point: model.Of(v)}}
-	}
-	between := func(lo, hi float64) *model.GoodputView {
-		return &model.GoodputView{Share: model.Share{Lo: model.Of(lo), Hi: model.Of(hi), Point: model.Of((lo + hi) / 2)}}
+	row := func(unit compare.Unit, change float64, v compare.Verdict, s compare.Sense) *compare.Row {
+		return &compare.Row{Figure: compare.Figure{Unit: unit}, Change: compare.Change{Point: model.Of(change)}, Verdict: v, Sense: s}
 	}
 	for _, tc := range []struct {
-		title       string
-		now, before model.StageWorkflow
-		want        string
+		row            *compare.Row
+		unicode, ascii string
 	}{
-		{"REQ/S", model.StageWorkflow{PerSecond: model.Of(12)}, model.StageWorkflow{PerSecond: model.Of(8)}, "×1.5"},
-		{"REQ/S", model.StageWorkflow{PerSecond: model.Of(12)}, model.StageWorkflow{PerSecond: model.Of(0)}, ""},
-		{"REQ/S", model.StageWorkflow{PerSecond: model.Of(12)}, model.StageWorkflow{}, ""},
-		{"TTFT p95", model.StageWorkflow{TTFT: dist(2, 1.5, 2.5)}, model.StageWorkflow{TTFT: dist(1, 0.9, 1.1)}, "~×2.0"},
-		{"TTFT p95", model.StageWorkflow{TTFT: dist(4, 2.5, 5)}, model.StageWorkflow{TTFT: dist(0.093, 0.075, 0.1)}, "~×43"},
-		{"TTFT p95", model.StageWorkflow{TTFT: dist(2, 2, 2.1)}, model.StageWorkflow{TTFT: dist(1, 0.95, 1.05)}, "×2"},
-		{"TTFT p95", model.StageWorkflow{TTFT: dist(2, 1, 2.5)}, model.StageWorkflow{TTFT: dist(1.3, 1, 2.5)}, "≈"},
-		{"TTFT p95", model.StageWorkflow{TTFT: open}, model.StageWorkflow{TTFT: dist(1.3, 1, 2.5)}, ""},
-		{"GOODPUT", model.StageWorkflow{Goodput: share(0.93)}, model.StageWorkflow{Goodput: share(0.98)}, "-5 pt"},
-		{"GOODPUT", model.StageWorkflow{Goodput: between(0, 0.11)}, model.StageWorkflow{Goodput: between(0.66, 0.83)}, "~-69 pt"},
-		{"GOODPUT", model.StageWorkflow{Goodput: share(0.985)}, model.StageWorkflow{Goodput: share(0.98)}, "+0.5 pt"},
+		{row(compare.PerSecond, 1.5, compare.Higher, compare.Better), "+×1.50", "+x1.50"},
+		{row(compare.Seconds, 1.5, compare.Higher, compare.Worse), "!×1.50", "!x1.50"},
+		{row(compare.PerSecond, 0.5, compare.Lower, compare.Neither), "*×0.50", "*x0.50"},
+		{row(compare.Share, -0.05, compare.Lower, compare.Worse), "!-5 pt", "!-5 pt"},
+		{row(compare.Seconds, 1.1, compare.Noise, compare.Neither), "noise", "noise"},
+		{row(compare.Seconds, 9, compare.CannotTell, compare.Neither), "", ""},
+		{nil, "", ""},
 	} {
-		for _, c := range stageFigures {
-			if c.title != tc.title {
-				continue
-			}
-			if got := c.against(&tc.now, &tc.before, Look{}); got != tc.want {
-				t.Errorf("%s changed by %q, want %q", tc.title, got, tc.want)
-			}
+		if got := (Look{}).changed(tc.row).text; got != tc.unicode {
+			t.Errorf("%q, want %q", got, tc.unicode)
+		}
+		if got := (Look{ASCII: true}).changed(tc.row).text; got != tc.ascii {
+			t.Errorf("%q, want %q", got, tc.ascii)
 		}
 	}
 }

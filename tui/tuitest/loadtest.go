@@ -67,8 +67,9 @@ func stages(w *model.WorkflowView) []model.StageView {
 		s.Workflows = []model.StageWorkflow{{
 			Name: w.Name, Finished: model.Of(300 * k), PerSecond: model.Of(1.7 * k), OutputPerSecond: model.Of(350 * k),
 			TTFT: dist(300*k, 0.2*k*k, 0.44*k, 0.44*k, 0.44*k), TPOT: dist(300*k, 0.01*k, 0.0107*k, 0.0107*k, 0.0107*k),
-			E2E: w.E2E, Goodput: &g,
+			E2E: w.E2E, Goodput: &g, PrefixCacheHit: model.Missing(model.Unsupported),
 		}}
+		s.Workflows[0].Sampled = sampled(300*k, &s.Workflows[0])
 		w.History.Events = append(w.History.Events, model.Event{At: s.From, Kind: "stage", Target: s.Name})
 	}
 	return out
