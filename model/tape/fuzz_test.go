@@ -37,6 +37,7 @@ func FuzzReader(f *testing.F) {
 	f.Add(record(f, Header{}, oddDevices()))
 	f.Add([]byte("slotop.tape/2\n{\"schema\":\"slotop.tape/2\"}\nSEG\n"))
 	f.Add([]byte("slotop.tape/3\n{\"schema\":\"slotop.tape/3\"}\nSEG\n"))
+	f.Add(record(f, Header{}, oddNotes()))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		n, err := readAll(b)
 		var damage *DamageError
@@ -64,7 +65,7 @@ func forge(t testing.TB, v version, raw []byte, inputs, requests uint32) []byte 
 		fixed = binary.LittleEndian.AppendUint32(fixed, checksum(append(fixed[:len(fixed):len(fixed)], body...)))
 		return append(append([]byte(schema1+"\n{\"schema\":\""+schema1+"\"}\n"), fixed...), body...)
 	}
-	schema := map[version]string{version2: schema2, version3: Schema}[v]
+	schema := map[version]string{version2: schema2, version3: schema3, version4: Schema}[v]
 	fixed := segment{size: uint32(len(body)), inputs: inputs, requests: requests}.encode(body)
 	return append(append([]byte(schema+"\n{\"schema\":\""+schema+"\"}\n"), fixed...), body...)
 }
@@ -82,15 +83,16 @@ func FuzzSegment(f *testing.F) {
 				f.Fatal(err)
 			}
 		}
-		for v := range uint8(3) {
+		for v := range uint8(4) {
 			f.Add(bytes.Clone(w.enc.b), w.head.inputs, w.head.requests, v)
 		}
 	}
 	add(odd())
 	add(oddReports())
 	add(oddDevices())
+	add(oddNotes())
 	f.Fuzz(func(t *testing.T, raw []byte, inputs, requests uint32, older uint8) {
-		v := version3 - version(older%3)
+		v := version4 - version(older%4)
 		n, err := readAll(forge(t, v, raw, inputs, requests))
 		if err == nil || n > int(inputs) {
 			t.Errorf("%d inputs, %v", n, err)
@@ -146,7 +148,7 @@ func FuzzReports(f *testing.F) {
 		two.At, two.Seq, two.CachedTokens = model.Stamp(c), uint64(a), model.Reading{Value: math.Float64frombits(bits)}
 		want := []model.Input{
 			{Batch: &model.Batch{Target: "g", Epoch: text, Lost: int(a), Requests: []model.Request{one, two, one}}},
-			{Ack: model.AlertID(id), Mark: text},
+			{Ack: model.AlertID(id), Mark: text, Note: &model.Annotation{At: time.Unix(c, a).UTC(), Text: id}},
 			{Batch: &model.Batch{Target: "g", Requests: []model.Request{two}, Reported: []model.Reported{{
 				Signal: model.Signal(text), Labels: one.Labels, WindowS: one.InputTokens, Count: two.CachedTokens,
 				Quantiles: []model.QuantileAt{{Q: v, S: math.Float64frombits(bits)}},

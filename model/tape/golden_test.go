@@ -15,13 +15,13 @@ import (
 )
 
 // TestGolden pins the format: a tape written by an earlier build must read the
-// same for ever. The tapes of formats 1 and 2 are the work of slotops that knew no
+// same for ever. The tapes of formats 1 to 3 are the work of slotops that knew no
 // later one.
 func TestGolden(t *testing.T) {
 	if *update {
-		writeGolden(t, "v3", golden(), goldenHeader())
+		writeGolden(t, "v4", golden(), goldenHeader())
 	}
-	for _, name := range []string{"v1", "v2", "v3"} {
+	for _, name := range []string{"v1", "v2", "v3", "v4"} {
 		tape, err := os.ReadFile(filepath.Join("testdata", name+".tape"))
 		if err != nil {
 			t.Fatal(err)
@@ -50,6 +50,7 @@ func TestGoldenHeaders(t *testing.T) {
 		"v1": {Version: "golden", Recorded: t0, Every: time.Second, Window: time.Minute},
 		"v2": goldenHeader(),
 		"v3": goldenHeader(),
+		"v4": goldenHeader(),
 	} {
 		tape, err := os.ReadFile(filepath.Join("testdata", name+".tape"))
 		if err != nil {
@@ -68,7 +69,7 @@ func TestGoldenHeaders(t *testing.T) {
 
 // TestOldFormatsAreTheSameInputs: what the golden tapes share they tell alike.
 func TestOldFormatsAreTheSameInputs(t *testing.T) {
-	for _, name := range []string{"v1.tape", "v2.tape"} {
+	for _, name := range []string{"v1.tape", "v2.tape", "v3.tape"} {
 		tape, err := os.ReadFile(filepath.Join("testdata", name))
 		if err != nil {
 			t.Fatal(err)
@@ -85,7 +86,7 @@ func TestOldFormatsAreTheSameInputs(t *testing.T) {
 func golden() []model.Input {
 	inputs := append(odd()[:len(odd())-1], busy(7, 1, 2*time.Second, time.Second)...)
 	inputs = append(inputs, oddReports()...)
-	return append(inputs, oddDevices()...)
+	return append(append(inputs, oddDevices()...), oddNotes()...)
 }
 
 func goldenHeader() Header {

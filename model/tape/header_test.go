@@ -26,7 +26,7 @@ func TestHeader(t *testing.T) {
 	if !reflect.DeepEqual(r.Header(), want) {
 		t.Errorf("got %+v\nwant %+v", r.Header(), want)
 	}
-	if !bytes.HasPrefix(tape, []byte("slotop.tape/3\n{\"schema\":\"slotop.tape/3\",\"version\":\"1.2.3\"")) {
+	if !bytes.HasPrefix(tape, []byte("slotop.tape/4\n{\"schema\":\"slotop.tape/4\",\"version\":\"1.2.3\"")) {
 		t.Errorf("the header cannot be read by eye: %q", tape[:80])
 	}
 }
@@ -106,7 +106,7 @@ func TestForeignFiles(t *testing.T) {
 		{`{"a":1}`, "starts with JSON"},
 		{"\x28\xb5\x2f\xfdgarbage that goes on", `starts with "(\xb5/\xfd`},
 		{"slotop.tape", `starts with "slotop.tape"`},
-		{"slotop.tape/4\n{}\n", `"slotop.tape/4", this slotop reads "slotop.tape/1" to "slotop.tape/3": use`},
+		{"slotop.tape/5\n{}\n", `"slotop.tape/5", this slotop reads "slotop.tape/1" to "slotop.tape/4": use`},
 		{"slotop.tape/1\n", "the file ends inside it"},
 		{"slotop.tape/1", "the file ends inside it"},
 		{"slotop.tape/1\n{\"schema\":\"slotop.tape/1\"", "the file ends inside it"},
@@ -122,6 +122,7 @@ func TestForeignFiles(t *testing.T) {
 		{"slotop.tape/1\n{\"schema\":\"slotop.tape/2\"}\n", `the first line says "slotop.tape/1", the second "slotop.tape/2"`},
 		{"slotop.tape/3\n{\"schema\":\"slotop.tape/2\"}\n", `the first line says "slotop.tape/3", the second "slotop.tape/2"`},
 		{"slotop.tape/1\n" + strings.Repeat("x", maxHeader+1), "longer than"},
+		{"slotop.tape/4\n{\"schema\":\"slotop.tape/3\"}\n", `the first line says "slotop.tape/4", the second "slotop.tape/3"`},
 		{"slotop.tape/" + strings.Repeat("1", 100), "longer than"},
 	}
 	for _, tc := range tests {

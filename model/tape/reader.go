@@ -230,6 +230,9 @@ func (r *Reader) input() model.Input {
 	if k&withLeave != 0 {
 		in.Leave = model.TargetID(d.string())
 	}
+	if k&withNote != 0 {
+		in.Note = d.note()
+	}
 	if k&withBatch != 0 {
 		r.readBatch(k)
 		in.Batch = &r.batch

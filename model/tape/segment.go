@@ -13,9 +13,10 @@ const (
 	version1 version = 1
 	version2 version = 2
 	version3 version = 3
+	version4 version = 4
 )
 
-var versions = map[string]version{schema1: version1, schema2: version2, Schema: version3}
+var versions = map[string]version{schema1: version1, schema2: version2, schema3: version3, Schema: version4}
 
 // Markers of what follows a header: a segment or the trailer.
 const (
@@ -103,8 +104,10 @@ func (v version) kinds() kind {
 		return kinds1
 	case version2:
 		return kinds2
-	default:
+	case version3:
 		return kinds3
+	default:
+		return kinds4
 	}
 }
 

@@ -24,8 +24,9 @@
 // come and go among the inputs, for which what an input consists of became a number
 // instead of a byte; and, of what a target says of itself, its kind, its step and the
 // servers behind it. A reader of format 2 would call such inputs damage, so here too
-// the schema makes it refuse the tape. Tapes of the formats before are read as they
-// were; only format 3 is written.
+// the schema makes it refuse the tape. Format 4 adds annotations to format 3, and with
+// the same reason. Tapes of the formats before are read as they were; only format 4 is
+// written.
 package tape
 
 import (
@@ -37,12 +38,13 @@ import (
 
 // Schema is the format that is written. A reader takes it and those before, and
 // refuses any other.
-const Schema = "slotop.tape/3"
+const Schema = "slotop.tape/4"
 
 const (
 	schemaFamily = "slotop.tape/"
 	schema1      = schemaFamily + "1"
 	schema2      = schemaFamily + "2"
+	schema3      = schemaFamily + "3"
 )
 
 // Bounds of one tape.
@@ -63,7 +65,7 @@ const (
 	maxDevices  = 1 << 16          // of one batch, and of one segment: 60 MB of memory
 	maxStrings  = 1 << 21          // different ones in a segment, and different label sets
 	maxLabels   = 1 << 10          // of one series or request
-	maxText     = 64 << 10         // of a mark or an acknowledgement, in bytes
+	maxText     = 64 << 10         // of a mark, an acknowledgement or an annotation, in bytes
 	maxTargets  = 1 << 16
 )
 

@@ -66,6 +66,9 @@ func dump(in model.Input, abouts seen) string {
 	if in.Join != nil || in.Leave != "" {
 		fmt.Fprintf(&b, " join %+v leave %q", in.Join, in.Leave)
 	}
+	if in.Note != nil {
+		fmt.Fprintf(&b, " note %v %q", in.Note.At.Format(time.RFC3339Nano), in.Note.Text)
+	}
 	if in.Batch == nil {
 		return b.String()
 	}

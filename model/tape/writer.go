@@ -98,7 +98,7 @@ func (t *Writer) Write(in model.Input) error {
 // fits reports whether a reader may take the input, as far as its parts can be
 // counted before they are written.
 func fits(in model.Input) bool {
-	if len(in.Ack) > maxText || len(in.Mark) > maxText {
+	if len(in.Ack) > maxText || len(in.Mark) > maxText || in.Note != nil && len(in.Note.Text) > maxText {
 		return false
 	}
 	b := in.Batch
@@ -212,10 +212,12 @@ const (
 	withClock   // it says what time it was on the other side
 	withJoin
 	withLeave
+	withNote
 
 	kinds1 = withBatch | withWindow | neverWall // all that format 1 knows
 	kinds2 = kinds1 | withAck | withMark | withReports
 	kinds3 = kinds2 | withDevices | withClock | withJoin | withLeave
+	kinds4 = kinds3 | withNote
 )
 
 // kindOf says what an input consists of.
@@ -231,6 +233,7 @@ func kindOf(in model.Input) (k kind) {
 	mark(withMark, in.Mark != "")
 	mark(withJoin, in.Join != nil)
 	mark(withLeave, in.Leave != "")
+	mark(withNote, in.Note != nil)
 	if b := in.Batch; b != nil {
 		mark(withBatch, true)
 		mark(withReports, b.Requests != nil || b.Reported != nil || b.Epoch != "" || b.Lost != 0)
@@ -274,6 +277,9 @@ func (t *Writer) add(in model.Input) error {
 	}
 	if k&withLeave != 0 {
 		t.enc.string(string(in.Leave))
+	}
+	if k&withNote != 0 {
+		t.enc.note(in.Note)
 	}
 	if k&withBatch != 0 {
 		t.batch(in.Batch, k)
