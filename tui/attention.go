@@ -14,6 +14,9 @@ type Attention struct {
 	Bell    bool // the terminal bell
 	Title   bool // the window's title says what is so now
 	Desktop bool // a notification of the terminal's desktop, by OSC 9
+	// Progress shows beside the window's title, by OSC 9;4, how far a recording or the
+	// past has come, and that a promise is broken.
+	Progress bool
 }
 
 // maxCall bounds the text of a notification and of the title: a bubble and a tab

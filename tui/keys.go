@@ -46,6 +46,7 @@ var bindings = []binding{
 	{keys: []string{"7"}, print: "7", help: "capacity: room and cost", short: "capacity", brief: "cap", group: groupScreens, do: show(capacity), here: shows(capacity)},
 	{keys: []string{"?"}, print: "?", help: "this help", short: "help", group: groupScreens, do: (*Model).toggleHelp},
 	{keys: []string{"q", "ctrl+c"}, print: "q", help: "quit", short: "quit", group: groupScreens, do: quit},
+	{keys: []string{"ctrl+z"}, print: "ctrl-z", help: "to the shell; fg comes back", group: groupScreens, when: canSuspend, do: (*Model).suspend},
 
 	{keys: []string{"up", "k"}, print: "↑ k", ascii: "up k", help: "up", group: groupMove, do: move(-1)},
 	{keys: []string{"down", "j"}, print: "↓ j", ascii: "down j", help: "down", group: groupMove, do: move(1)},
@@ -90,6 +91,9 @@ const far = 1 << 30
 
 func quit(*Model) tea.Cmd { return tea.Quit }
 
+// suspend stops the program with the terminal in order, until it is continued.
+func (m *Model) suspend() tea.Cmd { return m.opt.Suspend }
+
 func live(m *Model) bool      { return m.opt.Replay == nil }
 func replaying(m *Model) bool { return m.opt.Replay != nil }
 func standing(m *Model) bool  { return m.opt.Replay != nil || m.inPast() }
@@ -105,6 +109,7 @@ func onAlert(m *Model) bool    { return m.screen == alerts && !m.help && m.view.
 func onTop(m *Model) bool      { return m.open || m.help }
 func canAck(m *Model) bool     { return m.opt.Ack != nil }
 func canMark(m *Model) bool    { return m.opt.Mark != nil }
+func canSuspend(m *Model) bool { return m.opt.Suspend != nil }
 func mouseAsked(m *Model) bool { return m.opt.Mouse }
 
 // active is the bindings that do something in this session.
@@ -151,7 +156,8 @@ func KeyTable() []panes.KeyHelp {
 
 // onKey offers a key to what is being typed, then to the table.
 func (m *Model) onKey(msg tea.KeyPressMsg) tea.Cmd {
-	if m.typing != panes.NoPrompt && msg.String() != "ctrl+c" {
+	m.touched()
+	if m.typing != panes.NoPrompt && msg.String() != "ctrl+c" && msg.String() != "ctrl+z" {
 		m.onTyped(msg)
 		return nil
 	}

@@ -23,9 +23,13 @@ type Model struct {
 	frozen *model.Frame // the picture that stands still, nil when it moves
 	led    bool         // the viewer went back to it
 	words  int          // of the replay that were said
+	turn   turning      // of a screen on a wall
+	dim    bool         // it is night there
 
-	now     time.Time // of the last tick
-	cameAt  time.Time // when the newest frame was first seen
+	now     time.Time    // of the last tick
+	latest  *model.Frame // there is, looked at or not
+	cameAt  time.Time    // when the latest frame was first seen
+	tookAt  time.Time    // when the newest one shown was taken
 	blurred bool
 
 	screen screen
@@ -141,6 +145,7 @@ func (m *Model) onTick(msg TickMsg) tea.Cmd {
 	call := m.take(m.opt.Latest())
 	m.lookAtOutbox()
 	m.lookAtReplay()
+	m.lookAtWall()
 	if m.toast != "" && !m.now.Before(m.until) {
 		m.toast = ""
 	}
@@ -170,7 +175,13 @@ func (m *Model) take(f *model.Frame) tea.Cmd {
 	if f == nil || f == m.newest {
 		return nil
 	}
-	m.newest, m.cameAt, m.title = f, m.now, titleOf(f, m.opt)
+	if f != m.latest {
+		m.latest, m.cameAt = f, m.now
+	}
+	if m.opt.Still && !m.tookAt.IsZero() && m.now.Sub(m.tookAt) < f.Every {
+		return nil // it is shown when its time has come, if none newer is there then
+	}
+	m.newest, m.tookAt, m.title = f, m.now, titleOf(f, m.opt)
 	if m.window > 0 && f.WindowS == m.window.Seconds() {
 		m.window = 0
 	}
@@ -219,6 +230,9 @@ func (m *Model) onProfile(p colorprofile.Profile) {
 
 func (m *Model) wear(t *themes.Theme) {
 	m.theme, m.inks = t, panes.NewInks(t, m.basic)
+	if m.dim {
+		m.inks = panes.NewDimInks(t, m.basic)
+	}
 }
 
 // say shows a sentence in the footer for a while.

@@ -33,6 +33,11 @@ type Options struct {
 	Ack     func(model.AlertID) // takes an alert, or gives it back; nil: nobody can
 	Mark    func(name string)   // begins a stage of a load test; nil: nobody can
 	Signals Attention
+	// Recalled says how much of the past has come in, 0–1, while that goes on; nil:
+	// nothing is recalled.
+	Recalled func() (share float64, going bool)
+	// Suspend stops the program until the shell continues it; nil: it cannot be.
+	Suspend tea.Cmd
 	// Outbox says how alerts are carried out; nil: to nobody. The slice is the
 	// screen's from then on.
 	Outbox func() []panes.Delivery
@@ -44,7 +49,9 @@ type Options struct {
 	Theme    string // "" chooses by the terminal's background
 	NoColour bool   // NO_COLOR: the mono theme, whatever is asked for
 	ASCII    bool
-	Mouse    bool // wheel and a key to switch it off; off by default, it blocks copying
+	Still    bool   // reduced motion: a picture a poll at most, ages in whole minutes, nothing turns or progresses
+	Kiosk    *Kiosk // a screen for the wall; nil: one for somebody at a desk
+	Mouse    bool   // wheel and a key to switch it off; off by default, it blocks copying
 }
 
 // TickMsg is the refresh: the time it carries is compared with earlier ones only.

@@ -238,7 +238,12 @@ func (m *Model) status(f *model.Frame) panes.Status {
 }
 
 // age is how long something is ago, in the steps in which the screen tells it.
-func (m *Model) age(d time.Duration) time.Duration { return d.Truncate(time.Second) }
+func (m *Model) age(d time.Duration) time.Duration {
+	if m.opt.Still && d > time.Minute {
+		return d.Truncate(time.Minute)
+	}
+	return d.Truncate(time.Second)
+}
 
 // silentAfter is when an old picture is called old: frames come at least once a
 // second.

@@ -25,6 +25,7 @@ func (m *Model) View() tea.View {
 	v.AltScreen = true
 	v.ReportFocus = true
 	v.WindowTitle = m.title
+	v.ProgressBar = m.progress()
 	if m.mouse {
 		v.MouseMode = tea.MouseModeCellMotion
 	}
@@ -58,6 +59,7 @@ const (
 	bodyPage
 	bodyHelp
 	bodyWaiting
+	bodyKiosk
 )
 
 // draw returns the screen, the kept one where nothing changed.
@@ -67,6 +69,9 @@ func (m *Model) draw() string {
 		frame: f, size: m.size, look: m.look(), body: m.body(f), screen: m.screen, scroll: m.scroll,
 		header: panes.Header{Status: m.status(f)},
 		footer: panes.Footer{Keys: m.keys, Prompt: m.typing, Input: m.input, Toast: m.toast},
+	}
+	if m.opt.Kiosk != nil {
+		d.footer.Keys = &noKeys
 	}
 	if m.typing == panes.StagePrompt {
 		d.footer.Default = stageName(m.newest)
@@ -81,7 +86,7 @@ func (m *Model) draw() string {
 }
 
 func (m *Model) look() panes.Look {
-	return panes.Look{Inks: m.inks, ASCII: m.opt.ASCII, View: m.view}
+	return panes.Look{Inks: m.inks, ASCII: m.opt.ASCII, Still: m.opt.Still, View: m.view}
 }
 
 func (m *Model) body(f *model.Frame) body {
@@ -90,6 +95,8 @@ func (m *Model) body(f *model.Frame) body {
 		return bodyHelp
 	case m.open:
 		return bodyPage
+	case m.big(f):
+		return bodyKiosk
 	case m.shown() == utilization:
 		return bodyUtilization
 	case !panes.Known(f) && (m.screen == latency || m.screen == inflight || m.screen == capacity):
@@ -142,6 +149,9 @@ func (m *Model) compose(d drawing) string {
 	}
 	list := m.panes(d)
 	area := layout.Rect{W: m.width(), H: d.size.H}
+	if d.body == bodyKiosk {
+		area.W = d.size.W
+	}
 	wants := make([]layout.Want, len(list))
 	for i, p := range list {
 		wants[i] = p.Want(d.frame, area.W, d.look)
@@ -163,7 +173,7 @@ func (m *Model) compose(d drawing) string {
 // panes is what stands on the screen, from top to bottom.
 func (m *Model) panes(d drawing) []panes.Pane {
 	out := []panes.Pane{d.header}
-	if t, ok := m.asks(); ok {
+	if t, ok := m.asks(); ok && d.body != bodyKiosk {
 		out = append(out, t)
 	}
 	switch d.body {
@@ -183,6 +193,8 @@ func (m *Model) panes(d drawing) []panes.Pane {
 		out = append(out, panes.Alerts{})
 	case bodyCapacity:
 		out = append(out, panes.Capacity{})
+	case bodyKiosk:
+		out = append(out, panes.Kiosk{Silent: d.header.Status.Silent})
 	case bodyWaiting:
 		out = append(out, panes.Rule{}, panes.Waiting{})
 	default:

@@ -183,6 +183,9 @@ func (k Look) left(b *model.BudgetView) cell {
 // span is a length of time in words: below a minute as it is chosen and counted,
 // 3 s and not 3.0 s.
 func (k Look) span(d time.Duration) string {
+	if k.Still && d > time.Minute {
+		d = d.Truncate(time.Minute)
+	}
 	switch {
 	case d < time.Minute:
 		return unit.Limit(d.Truncate(100 * time.Millisecond).Seconds())

@@ -36,6 +36,7 @@ type Look struct {
 	Inks  *Inks
 	ASCII bool
 	View  View
+	Still bool // ages beyond a minute are told in whole minutes
 	Spots bool // mark where numbers stand: what is drawn must go through Unmark
 }
 
@@ -50,7 +51,7 @@ type View struct {
 	Metric   model.Metric   // charted by the screen of latencies; "": TTFT
 	Scroll   int            // lines that a long text has moved up
 	Filter   string
-	Inside   bool // the fleet shows the engines inside its targets
+	Inside   bool        // the fleet shows the engines inside its targets
 	Outbox   *[]Delivery // how alerts are carried out; nil: to nobody. Never written again
 	Sort     Sort
 	UseSort  UseSort // of the engines' utilization

@@ -1,0 +1,256 @@
+package panes
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"slotop/model"
+	"slotop/model/unit"
+	"slotop/themes"
+	"slotop/tui/layout"
+)
+
+// Kiosk is the page of a screen on a wall: the workflow that hurts most in letters that
+// are read from across the room, why, and a row for each of the others.
+type Kiosk struct {
+	Silent time.Duration // how long no new frame has come; 0: it comes
+}
+
+// Name names the pane.
+func (Kiosk) Name() string { return "kiosk" }
+
+// Want is all there is.
+func (Kiosk) Want(*model.Frame, int, Look) layout.Want {
+	return layout.Want{Min: kioskLeastH, Ideal: 1 << 10, Max: 1 << 10}
+}
+
+// The least that big letters need: three figures beside one another, below the state,
+// and a line on each.
+const (
+	kioskLeastW = 60
+	kioskLeastH = 18
+)
+
+// Kiosked reports whether a frame has something to be shown big on a screen of a size.
+func Kiosked(f *model.Frame, size layout.Size) bool {
+	return len(f.Workflows) > 0 && size.W >= kioskLeastW && size.H >= kioskLeastH
+}
+
+// Hurt reports whether somebody must act: a screen on a wall then stays where it says
+// so, and is not dimmed.
+func Hurt(f *model.Frame) bool {
+	list := servers(f)
+	return len(list) > 0 && len(inCondition(f, down)) == len(list) || len(f.Workflows) > 0 && of(&f.Workflows[0]).hurts()
+}
+
+// Promises reports whether a workflow misses an objective that somebody set.
+func Promises(f *model.Frame) (broken bool) {
+	return slices.ContainsFunc(f.Workflows, func(w model.WorkflowView) bool {
+		return w.Condition == model.IsMissed && !w.AssumedObjectives
+	})
+}
+
+// Render draws the page.
+func (p Kiosk) Render(f *model.Frame, size layout.Size, look Look) string {
+	if !Kiosked(f, layout.Size{W: max(size.W, kioskLeastW), H: kioskLeastH}) || size.H <= 0 {
+		return ""
+	}
+	w := &f.Workflows[0]
+	out := append([]string{""}, p.state(f, w, size, look)...)
+	out = append(out, "")
+	out = append(out, figures(w, size, look)...)
+	out = append(out, "")
+	why := kioskWhy(f, w, size, look)
+	others := kioskOthers(f, size.W, size.H-len(out)-len(why)-1, look)
+	out = append(out, why...)
+	if n := size.H - len(out) - len(others); n > 0 && len(others) > 0 {
+		out = append(out, make([]string, min(n, 1))...)
+	}
+	return lines(size.H, append(out, others...)...)
+}
+
+// kioskMargin is the blank on both sides.
+func kioskMargin(w int) int {
+	if w < wideScreen {
+		return 2
+	}
+	return 4
+}
+
+// longestState is as wide in dots as a state may be before it is drawn smaller, and
+// clockDots a time of day: the letters keep their size while the state changes.
+var (
+	longestState = dots("BREACHED")
+	clockDots    = dots("00:00")
+)
+
+// state is the word of the state and the time of day, and below them whose it is and
+// since when.
+func (p Kiosk) state(f *model.Frame, w *model.WorkflowView, size layout.Size, look Look) []string {
+	m := kioskMargin(size.W)
+	room := size.W - 2*m
+	s := look.scaleFor(longestState+clockDots+4, room, max(size.H/5, 3))
+	clock := look.big(f.At.Wall.UTC().Format("15:04"), s)
+	at := size.W - m - cells(clock[0])
+	info := conditionTable[of(w)]
+	out := look.beside(size.W, band{x: m, role: info.role, rows: look.bigOr(kioskWord(w), s, at-m-4)}, band{x: at, role: p.clockRole(), rows: clock})
+	left := []part{{segs: []seg{{info.role, look.mark(of(w)) + " "}, {themes.Strong, look.foreign(w.Name, room/2)}}}}
+	if text := strings.TrimSpace(lasted(f, w, look)); text != "" {
+		if !strings.HasPrefix(text, "since") {
+			text += ", since " + hms(w.Since)
+		}
+		left = append(left, say(1, themes.Text, text))
+	}
+	if b := w.Budget; b != nil && b.Burn.M5.OK() {
+		left = append(left, part{segs: []seg{{themes.Muted, "burn "}, seg(look.times(b.Burn.M5))}, drop: 2}.of("burn", w.Name))
+	}
+	if w.AssumedObjectives {
+		left = append(left, say(3, themes.Muted, "assumed objectives"))
+	}
+	right := []part{say(0, themes.Muted, "UTC")}
+	if p.Silent > 0 {
+		right = []part{say(0, themes.Breach, "NO NEW FRAME for "+look.span(p.Silent))}
+	}
+	return append(out, "", look.line(size.W-m).pad(m).ends(3, left, right).String())
+}
+
+// clockRole sets the clock back where the time is not that of now.
+func (p Kiosk) clockRole() themes.Role {
+	if p.Silent > 0 {
+		return themes.Gone
+	}
+	return themes.Strong
+}
+
+// kioskWord is the state in the letters that there are.
+func kioskWord(w *model.WorkflowView) string {
+	switch c := of(w); c {
+	case cannot, quiet:
+		return conditionTable[c].brief
+	default:
+		return word(w, 40)
+	}
+}
+
+// kioskFigure is one number of the page.
+type kioskFigure struct {
+	about About
+	title string
+	value cell
+	under string // what was promised of it
+}
+
+// longestFigure is as wide in dots as a number may be before it is drawn smaller;
+// unitRoom is for its unit.
+var longestFigure = dots("99.9")
+
+const (
+	unitRoom  = 4
+	kioskCols = 3
+)
+
+// figures is goodput, TTFT and the latency per token, each over what was promised.
+func figures(w *model.WorkflowView, size layout.Size, look Look) []string {
+	m := kioskMargin(size.W)
+	slot := (size.W - 2*m) / kioskCols
+	s := look.scaleFor(longestFigure, slot-unitRoom-2, max(size.H/4, letterRows))
+	var titles, numbers, under []band
+	for i, g := range kioskFigures(w, look) {
+		x := m + i*slot
+		number, u := splitUnit(g.value.text)
+		rows := look.bigOr(number, s, slot-unitRoom-2)
+		titles = append(titles, band{x: x, role: themes.Muted, rows: []string{g.title}, about: g.about})
+		numbers = append(numbers, band{x: x, role: g.value.role, rows: rows})
+		numbers = append(numbers, band{x: x + widestOf(rows) + 1, role: themes.Muted, rows: bottom([]string{u}, len(rows))})
+		under = append(under, band{x: x, role: themes.Muted, rows: []string{look.cut(g.under, slot-2)}})
+	}
+	return slices.Concat(look.beside(size.W, titles...), look.beside(size.W, numbers...), []string{""}, look.beside(size.W, under...))
+}
+
+func kioskFigures(w *model.WorkflowView, look Look) []kioskFigure {
+	promise := ""
+	if g := w.Goodput; g != nil && g.Target.OK() {
+		promise = "promised " + unit.Promised(g.Target.Value)
+	}
+	out := []kioskFigure{{About{"goodput", w.Name}, "GOODPUT", look.goodput(w), promise}}
+	for _, metric := range []model.Metric{model.MetricTTFT, tokenMetric(w)} {
+		g := kioskFigure{about: About{string(metric) + ".p95", w.Name}, title: metricTitle(metric) + " p95", value: look.against(w, metric, 8)}
+		if o, ok := objectiveFor(w, metric); ok {
+			g.under = "objective " + unit.Limit(o.MaxS)
+			if o.Verdict == model.Missed {
+				g.under += ": " + look.within(o) + " met"
+			}
+		}
+		out = append(out, g)
+	}
+	return out
+}
+
+// splitUnit parts a number from its unit.
+func splitUnit(text string) (number, u string) {
+	if i := strings.LastIndexByte(text, ' '); i > 0 && slices.Contains(unitWords, text[i+1:]) {
+		return text[:i], text[i+1:]
+	}
+	return text, ""
+}
+
+func widestOf(rows []string) (n int) {
+	for _, r := range rows {
+		n = max(n, cells(r))
+	}
+	return n
+}
+
+// kioskWhy is why the workflow hurts and what to try, else what its state is about, in
+// whole sentences as far as they fit.
+func kioskWhy(f *model.Frame, w *model.WorkflowView, size layout.Size, look Look) []string {
+	m := kioskMargin(size.W)
+	var out []string
+	if !explained(f) {
+		rows := first(f, look)
+		for i, ps := range rows {
+			if l := look.line(size.W-m).pad(m).parts(3, ps...).String(); i > 0 || of(w) >= met && l != "" {
+				out = append(out, l)
+			}
+		}
+		return out
+	}
+	most := 1 + size.H/30
+	for _, r := range reasons(f, w, size.W, look) {
+		from := m + len("because  ")
+		text := wrap(unit.Sentence(r.text, look.ASCII), size.W-m-from)
+		if len(text) > most {
+			text = append(text[:most-1], look.clipped(strings.Join(text[most-1:], " "), size.W-m-from))
+		}
+		for i, t := range text {
+			l := look.line(size.W - m).pad(m)
+			if i == 0 {
+				l.put(themes.Muted, r.label)
+			}
+			out = append(out, l.pad(from).put(r.role, t).String())
+		}
+	}
+	return out
+}
+
+// kioskOthers is a row for each other workflow, as far as they fit into h lines.
+func kioskOthers(f *model.Frame, w, h int, look Look) []string {
+	others := f.Workflows[1:]
+	if len(others) == 0 || h < 2 {
+		return nil
+	}
+	from, to, more := visible(len(others), 0, h-1)
+	t := fit(workflowColumns(f, others[from:to], min(w, widestTable), look), min(w, widestTable)-1)
+	out := []string{t.head(look)}
+	for i := from; i < to; i++ {
+		out = append(out, t.row(&others[i], of(&others[i]), false, look))
+	}
+	if more > 0 {
+		out = append(out, look.line(w).pad(indent).put(themes.Muted, "+ "+unit.Integer(float64(more))+" more").String())
+	}
+	return out
+}
+
+// widestTable is how far eyes follow a row.
+const widestTable = 200
