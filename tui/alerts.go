@@ -111,7 +111,11 @@ func (m *Model) onTyped(msg tea.KeyPressMsg) {
 			m.input += text
 		}
 	}
-	if prompt == panes.FilterPrompt {
+	switch {
+	case prompt != panes.FilterPrompt:
+	case m.over == overGlossary:
+		m.glossary = panes.Glossary{Filter: m.input}
+	default:
 		m.view.Filter = m.input
 	}
 }

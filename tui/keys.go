@@ -50,6 +50,10 @@ var bindings = []binding{
 
 	{keys: []string{"up", "k"}, print: "↑ k", ascii: "up k", help: "up", group: groupMove, do: move(-1)},
 	{keys: []string{"down", "j"}, print: "↓ j", ascii: "down j", help: "down", group: groupMove, do: move(1)},
+	{keys: []string{"tab"}, print: "tab", help: "cursor to the next number", group: groupMove, do: nextNumber(1)},
+	{keys: []string{"shift+tab"}, print: "shift-tab", help: "to the number before", group: groupMove, do: nextNumber(-1)},
+	{keys: []string{"left", "h"}, print: "← h", ascii: "left h", help: "number at the left", group: groupMove, do: beside(-1)},
+	{keys: []string{"right", "l"}, print: "→ l", ascii: "right l", help: "number at the right", group: groupMove, do: beside(1)},
 	{keys: []string{"pgup", "ctrl+b"}, print: "pgup", help: "a page up", group: groupMove, do: page(-1)},
 	{keys: []string{"pgdown", "ctrl+f"}, print: "pgdn", help: "a page down", group: groupMove, do: page(1)},
 	{keys: []string{"home"}, print: "home", help: "to the first row", group: groupMove, when: live, do: move(-far)},
@@ -66,7 +70,10 @@ var bindings = []binding{
 	{keys: []string{"s"}, print: "s", help: "sort the rows", short: "sort", foot: onSorted, group: groupView, do: (*Model).nextSort},
 	{keys: []string{"x"}, print: "x", help: "fleet: engines inside", short: "engines", foot: onInside, group: groupView, do: (*Model).toggleInside},
 	{keys: []string{"t"}, print: "t", help: "theme", short: "theme", group: groupView, do: (*Model).nextTheme},
-	{keys: []string{"y"}, print: "y", help: "copy the screen as text", group: groupView, do: (*Model).copyScreen},
+	{keys: []string{"e"}, print: "e", help: "explain the number", short: "explain", foot: explains, must: true, group: groupView, do: (*Model).openExplain},
+	{keys: []string{"y"}, print: "y", help: "copy number, row or finding", group: groupView, do: (*Model).copyOne},
+	{keys: []string{"ctrl+y"}, print: "ctrl-y", help: "copy the screen as text", group: groupView, do: (*Model).copyScreen},
+	{keys: []string{"Y"}, print: "Y", help: "copy all as Markdown", group: groupView, when: canMarkdown, do: (*Model).copyMarkdown},
 	{keys: []string{"p"}, print: "p", help: "picture: SVG and PNG", group: groupView, when: canPicture, do: (*Model).picture},
 	{keys: []string{"b"}, print: "b", help: "bell on or off", group: groupView, when: callable, do: (*Model).toggleMute},
 	{keys: []string{"M"}, print: "M", help: "mouse on or off", group: groupView, when: mouseAsked, do: (*Model).toggleMouse},
@@ -103,10 +110,12 @@ func onInside(m *Model) bool  { return onFleet(m) && m.hasInside() }
 func onSorted(m *Model) bool {
 	return onFleet(m) || m.shown() == utilization && len(m.frame().Utilization) > 1 && !m.open && !m.help
 }
-func onList(m *Model) bool     { return !m.open && !m.help && m.screen != capacity }
+func onList(m *Model) bool {
+	return m.over == overGlossary || m.over == overNothing && !m.open && !m.help && m.screen != capacity
+}
 func onOverview(m *Model) bool { return m.shown() == overview && !m.help }
 func onAlert(m *Model) bool    { return m.screen == alerts && !m.help && m.view.Finding == "" }
-func onTop(m *Model) bool      { return m.open || m.help }
+func onTop(m *Model) bool      { return m.open || m.help || m.point.on || m.over != overNothing }
 func canAck(m *Model) bool     { return m.opt.Ack != nil }
 func canMark(m *Model) bool    { return m.opt.Mark != nil }
 func canSuspend(m *Model) bool { return m.opt.Suspend != nil }
@@ -161,9 +170,11 @@ func (m *Model) onKey(msg tea.KeyPressMsg) tea.Cmd {
 		m.onTyped(msg)
 		return nil
 	}
+	before := m.here()
 	for _, b := range bindings {
 		if slices.Contains(b.keys, msg.String()) && (b.when == nil || b.when(m)) {
 			cmd := b.do(m)
+			m.settle(before)
 			m.keys = m.keyHelp()
 			return cmd
 		}

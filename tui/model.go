@@ -41,6 +41,13 @@ type Model struct {
 	scroll int    // of the help
 	mouse  bool
 
+	point    pointer // the cursor over numbers
+	pointAt  place   // where it stood last
+	over     over    // what lies over the screen
+	explain  panes.Explain
+	glossary panes.Glossary
+	clicked  panes.About // the row or number that was clicked last
+
 	rang map[model.AlertID]int // what fires and has called, by how often it has fired
 	mute bool
 
@@ -122,6 +129,8 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.onKept(msg)
 	case tea.MouseWheelMsg:
 		return m, m.onWheel(msg)
+	case tea.MouseClickMsg:
+		return m, m.onClick(msg)
 	case tea.WindowSizeMsg:
 		m.size = layout.Size{W: msg.Width, H: msg.Height}
 	case tea.BackgroundColorMsg:

@@ -45,6 +45,9 @@ type Options struct {
 	// may take its time. nil: there are no pictures.
 	Picture func(Shot) (where string, err error)
 
+	// Markdown writes a whole frame, for pasting; nil: nothing can.
+	Markdown func(*model.Frame) string
+
 	Themes   *themes.Set
 	Theme    string // "" chooses by the terminal's background
 	NoColour bool   // NO_COLOR: the mono theme, whatever is asked for

@@ -82,7 +82,10 @@ func (h *harness) press(keys ...string) tea.Cmd {
 func keyNamed(k string) tea.KeyPressMsg {
 	special := map[string]rune{
 		"enter": tea.KeyEnter, "esc": tea.KeyEsc, "up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft, "right": tea.KeyRight,
-		"pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "home": tea.KeyHome, "end": tea.KeyEnd, "backspace": tea.KeyBackspace,
+		"pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "home": tea.KeyHome, "end": tea.KeyEnd, "backspace": tea.KeyBackspace, "tab": tea.KeyTab,
+	}
+	if k == "shift+tab" {
+		return tea.KeyPressMsg{Code: tea.KeyTab, Mod: tea.ModShift}
 	}
 	if code, ok := special[k]; ok {
 		return tea.KeyPressMsg{Code: code}
@@ -376,6 +379,8 @@ func TestFilter(t *testing.T) {
 func TestHelpIsComplete(t *testing.T) {
 	live := newHarness(t, tuitest.Calm(), func(o *Options) {
 		o.Mouse, o.Ack, o.Mark, o.Signals.Bell = true, func(model.AlertID) {}, func(string) {}, true
+		o.Markdown, o.Suspend = func(*model.Frame) string { return "" }, tea.Suspend
+		o.Picture = func(Shot) (string, error) { return "", nil }
 	})
 	live.resize(200, 60)
 	live.press("?")

@@ -2,11 +2,9 @@ package tui
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
 
 	"slotop/model/unit"
 	"slotop/tui/panes"
@@ -15,7 +13,7 @@ import (
 // show leads to a screen, closing whatever lies over it.
 func show(s screen) func(*Model) tea.Cmd {
 	return func(m *Model) tea.Cmd {
-		m.screen, m.open, m.help, m.view.Scroll = s, false, false, 0
+		m.screen, m.open, m.help, m.view.Scroll, m.over = s, false, false, 0, overNothing
 		return nil
 	}
 }
@@ -34,14 +32,28 @@ func (m *Model) shown() screen {
 }
 
 func (m *Model) toggleHelp() tea.Cmd {
-	m.help, m.scroll = !m.help, 0
+	m.help, m.scroll = !m.help || m.over == overExplain, 0
+	m.over = overNothing
 	return nil
 }
 
-// move moves the cursor, or the text where there is no cursor.
+// move moves the cursor over numbers where it is on, else the rows' one.
 func move(by int) func(*Model) tea.Cmd {
 	return func(m *Model) tea.Cmd {
+		if m.point.on && m.over == overNothing && !m.help && (by == 1 || by == -1) {
+			m.aim(0, by)
+			return nil
+		}
+		return moveRows(by)(m)
+	}
+}
+
+// moveRows moves the rows' cursor, or the text where there is none.
+func moveRows(by int) func(*Model) tea.Cmd {
+	return func(m *Model) tea.Cmd {
 		switch {
+		case m.over != overNothing:
+			m.scrollOver(by, m.frame())
 		case m.help:
 			m.scroll = within(m.scroll+by, panes.HelpScroll(m.keys, m.bodySize(), m.look())+1)
 		case m.open:
@@ -92,8 +104,15 @@ func moved[T comparable](order []T, at T, by int) T {
 // enter opens what is under the cursor: a workflow, a GPU, a target, a finding or an alert. What
 // is opened stays the same when rows change their places.
 func (m *Model) enter() tea.Cmd {
+	if m.over != overNothing {
+		m.enterOver()
+		return nil
+	}
 	if m.help || m.open {
 		return nil
+	}
+	if m.point.on {
+		m.takeRow()
 	}
 	f := m.frame()
 	switch m.shown() {
@@ -156,8 +175,12 @@ func (m *Model) page() panes.Page {
 // back closes what lies on top, one thing a press.
 func (m *Model) back() tea.Cmd {
 	switch {
+	case m.over != overNothing:
+		m.closeOver()
 	case m.help:
 		m.help = false
+	case m.point.on:
+		m.point = pointer{}
 	case m.open:
 		m.open, m.view.Scroll = false, 0
 	case m.screen == fleet && m.view.Filter != "":
@@ -203,7 +226,11 @@ func windowText(d time.Duration) string {
 }
 
 func (m *Model) startFilter() tea.Cmd {
-	m.screen, m.open, m.help = fleet, false, false
+	if m.help || m.over == overGlossary {
+		m.over, m.typing, m.input = overGlossary, panes.FilterPrompt, m.glossary.Filter
+		return nil
+	}
+	m.screen, m.open, m.help, m.over = fleet, false, false, overNothing
 	m.typing, m.input = panes.FilterPrompt, m.view.Filter
 	return nil
 }
@@ -228,43 +255,6 @@ func (m *Model) nextTheme() tea.Cmd {
 	m.auto = false
 	m.wear(m.opt.Themes.After(m.theme.Name))
 	m.say("theme " + m.theme.Name)
-	return nil
-}
-
-// copyScreen hands the screen as plain text to the terminal's clipboard.
-func (m *Model) copyScreen() tea.Cmd {
-	text := plain(m.draw())
-	m.say("copied " + unit.Integer(float64(strings.Count(text, "\n"))) + " lines, if this terminal allows it")
-	return tea.SetClipboard(text)
-}
-
-// plain is a drawing without styles, without lines of nothing but a rule, and
-// without blanks at the ends.
-func plain(s string) string {
-	var b strings.Builder
-	for l := range strings.SplitSeq(ansi.Strip(s), "\n") {
-		l = strings.TrimRight(l, " ")
-		if l == "" || strings.Trim(l, "─-") == "" {
-			continue
-		}
-		b.WriteString(l)
-		b.WriteByte('\n')
-	}
-	return b.String()
-}
-
-func (m *Model) toggleMouse() tea.Cmd {
-	m.mouse = !m.mouse
-	return nil
-}
-
-func (m *Model) onWheel(msg tea.MouseWheelMsg) tea.Cmd {
-	switch msg.Mouse().Button {
-	case tea.MouseWheelUp:
-		return move(-1)(m)
-	case tea.MouseWheelDown:
-		return move(1)(m)
-	}
 	return nil
 }
 

@@ -42,6 +42,8 @@ type drawing struct {
 	body   body
 	screen screen
 	scroll int
+	point  pointer
+	over   panes.Pane // what lies over the screen; nil: nothing
 	text   string
 }
 
@@ -59,16 +61,32 @@ const (
 	bodyPage
 	bodyHelp
 	bodyWaiting
+	bodyOver
 	bodyKiosk
 )
 
 // draw returns the screen, the kept one where nothing changed.
 func (m *Model) draw() string {
+	d := m.scene()
+	d.text = m.drawn.text
+	if d == m.drawn {
+		return d.text
+	}
+	if d.text = m.compose(d); d.look.Spots {
+		d.text = m.pointed(d.text, d)
+	}
+	m.drawn = d
+	return d.text
+}
+
+// scene is all that the screen depends on, not drawn yet.
+func (m *Model) scene() drawing {
 	f := m.frame()
 	d := drawing{
 		frame: f, size: m.size, look: m.look(), body: m.body(f), screen: m.screen, scroll: m.scroll,
 		header: panes.Header{Status: m.status(f)},
 		footer: panes.Footer{Keys: m.keys, Prompt: m.typing, Input: m.input, Toast: m.toast},
+		point:  m.point, over: m.overPane(),
 	}
 	if m.opt.Kiosk != nil {
 		d.footer.Keys = &noKeys
@@ -76,21 +94,17 @@ func (m *Model) draw() string {
 	if m.typing == panes.StagePrompt {
 		d.footer.Default = stageName(m.newest)
 	}
-	d.text = m.drawn.text
-	if d == m.drawn {
-		return d.text
-	}
-	d.text = m.compose(d)
-	m.drawn = d
-	return d.text
+	return d
 }
 
 func (m *Model) look() panes.Look {
-	return panes.Look{Inks: m.inks, ASCII: m.opt.ASCII, Still: m.opt.Still, View: m.view}
+	return panes.Look{Inks: m.inks, ASCII: m.opt.ASCII, Still: m.opt.Still, View: m.view, Spots: m.point.on}
 }
 
 func (m *Model) body(f *model.Frame) body {
 	switch {
+	case m.over != overNothing:
+		return bodyOver
 	case m.help:
 		return bodyHelp
 	case m.open:
@@ -124,7 +138,7 @@ func (m *Model) width() int { return min(m.size.W, widest) }
 // or laid over it has a title of its own.
 func (m *Model) asks() (panes.Title, bool) {
 	i := int(m.shown())
-	if m.help || m.open || i >= len(panes.Screens) {
+	if m.over != overNothing || m.help || m.open || i >= len(panes.Screens) {
 		return panes.Title{}, false
 	}
 	return panes.Title{Of: panes.Screens[i]}, panes.Screens[i].Titled(m.size)
@@ -147,17 +161,7 @@ func (m *Model) compose(d drawing) string {
 	if d.size.W < leastW || d.size.H < leastH {
 		return tooSmall(d.size)
 	}
-	list := m.panes(d)
-	area := layout.Rect{W: m.width(), H: d.size.H}
-	if d.body == bodyKiosk {
-		area.W = d.size.W
-	}
-	wants := make([]layout.Want, len(list))
-	for i, p := range list {
-		wants[i] = p.Want(d.frame, area.W, d.look)
-	}
-	rects := layout.Rows(area, wants)
-	rects[len(rects)-1].Y = d.size.H - 1 // the footer stands at the bottom
+	list, rects := m.arranged(d)
 	rows := make([]string, d.size.H)
 	for i, p := range list {
 		if rects[i].Empty() {
@@ -170,6 +174,22 @@ func (m *Model) compose(d drawing) string {
 	return strings.Join(rows, "\n")
 }
 
+// arranged is every pane of the screen with its rectangle.
+func (m *Model) arranged(d drawing) ([]panes.Pane, []layout.Rect) {
+	list := m.panes(d)
+	area := layout.Rect{W: m.width(), H: d.size.H}
+	if d.body == bodyKiosk {
+		area.W = d.size.W
+	}
+	wants := make([]layout.Want, len(list))
+	for i, p := range list {
+		wants[i] = p.Want(d.frame, area.W, d.look)
+	}
+	rects := layout.Rows(area, wants)
+	rects[len(rects)-1].Y = d.size.H - 1 // the footer stands at the bottom
+	return list, rects
+}
+
 // panes is what stands on the screen, from top to bottom.
 func (m *Model) panes(d drawing) []panes.Pane {
 	out := []panes.Pane{d.header}
@@ -177,6 +197,8 @@ func (m *Model) panes(d drawing) []panes.Pane {
 		out = append(out, t)
 	}
 	switch d.body {
+	case bodyOver:
+		out = append(out, d.over)
 	case bodyHelp:
 		out = append(out, panes.Help{Keys: m.keys, Scroll: d.scroll})
 	case bodyPage:

@@ -47,6 +47,16 @@ func (g Glossary) Moved(by int) Glossary {
 	return g
 }
 
+// On is the glossary with its cursor on a topic.
+func (g Glossary) On(key string) Glossary {
+	for i, t := range g.topics() {
+		if t.Key == key {
+			g.At = i
+		}
+	}
+	return g
+}
+
 // Under is the key of the topic under the cursor, "" where nothing matches.
 func (g Glossary) Under() string {
 	if all := g.topics(); g.At < len(all) {

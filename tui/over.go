@@ -1,0 +1,93 @@
+package tui
+
+import (
+	tea "charm.land/bubbletea/v2"
+
+	"slotop/model"
+	"slotop/tui/panes"
+)
+
+// over is what lies over a screen.
+type over uint8
+
+const (
+	overNothing  over = iota
+	overExplain       // the explanation of a number
+	overGlossary      // the list of all topics
+	overTopic         // one of them, opened from the list
+)
+
+// openExplain explains the number under the cursor, without one the first of the screen;
+// in the help it leads to all that can be explained.
+func (m *Model) openExplain() tea.Cmd {
+	switch {
+	case m.over == overExplain:
+		m.over = overNothing
+	case m.over != overNothing:
+	case m.help:
+		m.over, m.glossary = overGlossary, panes.Glossary{}
+	default:
+		m.explainNumber()
+	}
+	return nil
+}
+
+func (m *Model) explainNumber() {
+	all := m.numbers()
+	if m.point.on && m.under(all) < 0 { // it is not on this screen any more
+		m.over, m.explain = overExplain, panes.Explain{About: m.point.at}
+		return
+	}
+	if len(all) == 0 {
+		m.say("no number here")
+		return
+	}
+	i := m.under(all)
+	if i < 0 {
+		i = first(all)
+	}
+	m.over, m.explain = overExplain, panes.Explain{About: all[i].About, Shown: all[i].Text}
+}
+
+// overPane is the pane of what lies over the screen.
+func (m *Model) overPane() panes.Pane {
+	switch m.over {
+	case overNothing:
+		return nil
+	case overGlossary:
+		return m.glossary
+	default:
+		return m.explain
+	}
+}
+
+// scrollOver moves what lies over the screen.
+func (m *Model) scrollOver(by int, f *model.Frame) {
+	if m.over == overGlossary {
+		m.glossary = m.glossary.Moved(by)
+		return
+	}
+	m.explain.Scroll = min(max(m.explain.Scroll+by, 0), m.explain.Most(f, m.bodySize(), m.look()))
+}
+
+// enterOver opens the topic under the cursor of the glossary.
+func (m *Model) enterOver() {
+	if m.over != overGlossary {
+		return
+	}
+	if topic := m.glossary.Under(); topic != "" {
+		m.over, m.explain = overTopic, panes.Explain{About: panes.About{Topic: topic}, Bare: true}
+	}
+}
+
+// closeOver closes the uppermost thing.
+func (m *Model) closeOver() {
+	switch {
+	case m.over == overTopic:
+		m.over = overGlossary
+	case m.over == overGlossary && m.glossary.Filter != "":
+		m.glossary = panes.Glossary{}
+	default:
+		m.over = overNothing
+	}
+}
