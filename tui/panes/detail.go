@@ -180,17 +180,23 @@ func (s *sheet) numbers(f *model.Frame, t *model.TargetView) {
 	}
 }
 
-// engines is a row for each data-parallel engine behind the target.
+// engines is a row for each data-parallel engine behind the target, and which of them
+// carries more than its share.
 func (s *sheet) engines(t *model.TargetView) {
 	if len(t.Engines) == 0 {
 		return
 	}
+	k := s.look
 	s.rule("ENGINES", say(0, themes.Muted, plural(len(t.Engines), "data-parallel engine")))
-	for _, e := range t.Engines {
-		s.fact(s.look.foreign(e.ID, labelW-1),
-			s.look.measure(0, "running", s.look.count(e.Running, 12), "").of("running", Within(string(t.ID), e.ID)),
-			s.look.measure(0, "waiting", s.look.count(e.Waiting, 12), "").of("waiting", Within(string(t.ID), e.ID)),
-			s.look.meter(e.KVCacheUsage).of("kv_cache_usage", Within(string(t.ID), e.ID)))
+	too := imbalances(ranksOf(t), k)
+	for _, u := range too {
+		s.prose("uneven", themes.Warn, "engine "+u.name+" "+strings.Join(u.facts, "; "))
+	}
+	for _, e := range fullestFirst(t.Engines) {
+		s.fact(k.foreign(e.ID, labelW-1),
+			k.measure(0, "running", k.count(e.Running, 12), "").of("running", t.Name),
+			k.measure(0, "waiting", k.count(e.Waiting, 12), "").of("waiting", t.Name),
+			k.meter(e.KVCacheUsage).of("kv_cache_usage", t.Name))
 	}
 }
 

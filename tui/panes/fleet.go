@@ -74,19 +74,30 @@ func (Fleet) Render(f *model.Frame, size layout.Size, look Look) string {
 	return lines(size.H, out...)
 }
 
-// unevenLines is the imbalance in a sentence, over as many lines as it needs and two at
-// most.
+// unevenLines is the imbalance in a sentence: on one line, on two where the screen has
+// them to spare.
 func unevenLines(f *model.Frame, size layout.Size, look Look) []string {
-	text := imbalance(f, look)
+	text, w := imbalance(f, look), size.W-indent
 	if text == "" {
 		return nil
 	}
-	var out []string
-	for _, l := range wrap(look.foreign(text, 2*(size.W-indent)-8), size.W-indent) {
-		out = append(out, look.line(size.W).pad(indent).put(themes.Warn, l).String())
+	most := 1
+	if size.H >= 2*shortFleet {
+		most = 2
 	}
-	return out[:min(len(out), 2)]
+	said := wrap(look.sentence(text, maxProse), w)
+	if len(said) > most {
+		rest := strings.Join(said[most-1:], " ")
+		said = append(said[:most-1], look.clipped(rest, w))
+	}
+	for i, l := range said {
+		said[i] = look.line(size.W).pad(indent).put(themes.Warn, l).String()
+	}
+	return said
 }
+
+// shortFleet is a height in which each line is a target's.
+const shortFleet = 10
 
 // fleetTitle counts the states: the sum of a fleet in one line.
 func fleetTitle(f *model.Frame, order []*model.TargetView, w int, look Look) string {

@@ -1,8 +1,9 @@
 package panes
 
 import (
+	"cmp"
 	"fmt"
-	"strings"
+	"slices"
 
 	"slotop/model"
 	"slotop/model/unit"
@@ -109,10 +110,10 @@ func whichOf(f *model.Frame, look Look) part {
 // workflows where that is wide enough.
 func loadTables(f *model.Frame, w *model.WorkflowView, standing, ended []tally, size layout.Size, look Look) []string {
 	room := layout.Rect{W: size.W, H: size.H}
-	wants := []layout.Want{{Min: 36, Max: 56}, {Min: 38, Max: 76}}
+	wants := []layout.Want{{Min: 36, Max: 52}, {Min: 38, Max: 80}}
 	three := size.W >= threeTablesW && len(f.Workflows) > 1
 	if three {
-		wants = append(wants, layout.Want{Min: 60, Max: 80})
+		wants = append(wants, layout.Want{Min: 60, Max: 66})
 	}
 	cols := layout.Columns(room, chartGap, wants)
 	left := tallies(inFlightTitle(w), standing, cols[0].W, false, look)
@@ -149,6 +150,8 @@ func narrowLoad(f *model.Frame, w *model.WorkflowView, size layout.Size, look Lo
 // briefTally is the rows of which there are any, the most first, as words; all that
 // there is no room for is left out from the end.
 func briefTally(rows []tally, look Look) []part {
+	rows = slices.Clone(rows)
+	slices.SortStableFunc(rows, func(a, b tally) int { return cmp.Compare(b.n.Value, a.n.Value) })
 	var out []part
 	for i, r := range rows {
 		if v, ok := r.n.Get(); ok && v > 0 {
@@ -156,7 +159,7 @@ func briefTally(rows []tally, look Look) []part {
 		}
 	}
 	if len(out) == 0 {
-		return []part{say(0, themes.Muted, "nothing in "+strings.ToLower(rows[0].what))}
+		return []part{say(0, themes.Muted, "nothing in "+rows[0].what)}
 	}
 	out[0].drop = 0
 	return out

@@ -41,11 +41,15 @@ func (t tally) ink() themes.Role {
 // events tell each, engines only who runs.
 func standingRows(w *model.WorkflowView) []tally {
 	row := func(name, topic string, n model.Reading, bar themes.Role) tally {
-		return tally{name: name, what: "flight", topic: topic, of: w.Name, n: n, bar: bar, perSecond: math.NaN()}
+		return tally{name: name, what: "flight", topic: topic, of: w.Name, n: n, bar: bar, perSecond: math.NaN(), share: math.NaN()}
 	}
 	p := w.Phases
 	if p == nil {
-		return shared([]tally{row("waiting", "waiting", w.Requests.Waiting, themes.High), row("running", "running", w.Requests.Running, themes.Low)})
+		out := []tally{row("waiting", "waiting", w.Requests.Waiting, themes.High), row("running", "running", w.Requests.Running, themes.Low)}
+		if !out[0].n.OK() || !out[1].n.OK() { // the one is no share of all where nobody tells the other
+			return out
+		}
+		return shared(out)
 	}
 	out := []tally{
 		row("queued", "phase.queued", p.Queued, themes.High), row("preparing context", "phase.preparing_context", p.PreparingContext, themes.High),
@@ -57,7 +61,7 @@ func standingRows(w *model.WorkflowView) []tally {
 	}
 	if p.Unknown.Value > 0 {
 		silent := row("silent", "phase.unknown", p.Unknown, themes.Warn)
-		silent.alarm, silent.note = true, "not heard of for too long"
+		silent.alarm = true
 		out = append(out, silent)
 	}
 	return shared(out)
@@ -121,7 +125,7 @@ func endReasons(all []model.Cause) string {
 	case 1:
 		return all[0].Reason
 	default:
-		return fmt.Sprintf("%s %s, + %d more", all[0].Reason, samples(all[0].N), len(all)-1)
+		return fmt.Sprintf("%s %s, +%d", all[0].Reason, samples(all[0].N), len(all)-1)
 	}
 }
 

@@ -43,10 +43,11 @@ func waitParts(w *model.WorkflowView, long bool, look Look) []part {
 	}
 	waiting, _ := w.Requests.Waiting.Get()
 	stands := samples(waiting) + " waiting " + look.pick("÷", "/") + " " + unit.Rate(waiting/wait) + " first tokens/s"
+	out = append(out, say(2, themes.Muted, stands))
 	if long {
-		stands += " of the last 30 s (Little's law)"
+		out = append(out, say(3, themes.Muted, "of the last 30 s (Little's law)"))
 	}
-	return append(out, say(2, themes.Muted, stands))
+	return out
 }
 
 // againstPromise holds the wait against the objective on TTFT.
@@ -118,9 +119,9 @@ func (k Look) alarmed(c cell, r model.Reading) cell {
 func fillParts(f *model.Frame, w *model.WorkflowView, long bool, look Look) []part {
 	c := poolOf(f, w)
 	if c == nil || c.Expected == nil || !c.Expected.Context.OK() {
-		return []part{say(0, themes.Muted, "not known"), say(1, themes.Muted, whyNoFill(c, look))}
+		return []part{say(0, themes.Muted, "not known"), say(1, themes.Muted, whyNoFill(f, w, c, look))}
 	}
-	context := c.Expected.Context.Value
+	context := c.Expected.Context.Value // tokens of a sequence
 	running := 0.0
 	for i := range f.Targets {
 		if slices.Contains(c.Targets, f.Targets[i].Name) {
@@ -139,10 +140,18 @@ func fillParts(f *model.Frame, w *model.WorkflowView, long bool, look Look) []pa
 	return out
 }
 
-func whyNoFill(c *model.CapacityView, look Look) string {
+// whyNoFill says what is missing of the cache's size and what a sequence holds.
+func whyNoFill(f *model.Frame, w *model.WorkflowView, c *model.CapacityView, look Look) string {
+	read := slices.ContainsFunc(f.Targets, func(t model.TargetView) bool {
+		return t.Kind == model.EngineTarget && slices.Contains(w.Targets, t.Name)
+	})
 	switch {
+	case of(w) == down || of(w) == stale:
+		return "no target of it answers"
+	case c == nil && !read:
+		return "no engine of it is read: only engines tell contexts"
 	case c == nil:
-		return "no engine of it is read: contexts and the cache's size are theirs"
+		return "it takes a minute of traffic to tell the contexts"
 	case c.Why != "":
 		return look.sentence(string(c.Why), 60)
 	default:
