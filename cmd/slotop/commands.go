@@ -28,6 +28,8 @@ type flags struct {
 	theme   string
 	ascii   bool
 	mouse   bool
+	kiosk   bool
+	still   bool
 	slo     sloFlags
 	dryRun  bool
 
@@ -98,6 +100,7 @@ func (a *app) screenFlags(c *cobra.Command) {
 	c.Flags().StringVar(&a.flags.theme, "theme", "", "theme: dark, light, mono, high-contrast, colour-blind or one of your own (default: by the terminal's background)")
 	c.Flags().BoolVar(&a.flags.ascii, "ascii", false, "draw with ASCII characters only")
 	c.Flags().BoolVar(&a.flags.mouse, "mouse", false, "let the wheel scroll; it takes selecting with the mouse away")
+	a.wallFlags(c)
 }
 
 func (a *app) demoCommand() *cobra.Command {
@@ -265,6 +268,7 @@ type settings struct {
 	theme   string
 	ascii   bool
 	mouse   bool
+	wall    wall
 	policy  model.Policy
 	after   time.Duration // of the past that was folded before the run
 }
@@ -293,6 +297,7 @@ func (a *app) settings() (settings, error) {
 		theme:   cmp.Or(a.flags.theme, file.Theme),
 		ascii:   a.flags.ascii || file.ASCII,
 		mouse:   a.flags.mouse || file.Mouse,
+		wall:    a.wall(&file),
 	}
 	return s, nil
 }

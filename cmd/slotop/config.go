@@ -29,7 +29,9 @@ type fileConfig struct {
 	Theme     string                   `yaml:"theme"`
 	ASCII     bool                     `yaml:"ascii"`
 	Mouse     bool                     `yaml:"mouse"`
-	HTTP      *config.HTTPClientConfig `yaml:"http"` // keys, TLS, headers and proxy for every target
+	Still     bool                     `yaml:"reduced_motion"`
+	Kiosk     fileKiosk                `yaml:"kiosk"` // a screen for the wall
+	HTTP      *config.HTTPClientConfig `yaml:"http"`  // keys, TLS, headers and proxy for every target
 	Targets   []fileTarget             `yaml:"targets"`
 	Workflows []fileWorkflow           `yaml:"workflows"` // the first that matches takes a request
 	Alerts    fileAlerts               `yaml:"alerts"`
@@ -157,6 +159,9 @@ func (c *fileConfig) checkSpans(at *placer, root *yaml.Node) error {
 		if v := time.Duration(d.v); v != 0 && (v < d.least || v > d.most) {
 			return at.at(child(root, d.key), "%s %v: from %v to %v", d.key, v, d.least, d.most)
 		}
+	}
+	if v := time.Duration(c.Kiosk.Page); v != 0 && (v < shortestPage || v > longestPage) {
+		return at.at(child(child(root, "kiosk"), "page"), "page %v: from %v to %v", v, shortestPage, longestPage)
 	}
 	return nil
 }

@@ -24,6 +24,7 @@ type fileAlerts struct {
 	Bell      *bool        `yaml:"bell"`       // of the terminal
 	Title     *bool        `yaml:"title"`      // of the terminal's window
 	Desktop   bool         `yaml:"desktop"`    // notification by OSC 9
+	Progress  *bool        `yaml:"progress"`   // on the terminal's tab by OSC 9;4; default: where it is known to be understood
 	DryRun    bool         `yaml:"dry_run"`    // send says what it would, and sends nothing
 	Rules     []fileRule   `yaml:"rules"`
 	Send      []fileSender `yaml:"send"`

@@ -33,6 +33,7 @@ func (a *app) showConfigCommand() *cobra.Command {
 	c.Flags().StringVar(&a.flags.theme, "theme", "", "theme")
 	c.Flags().BoolVar(&a.flags.ascii, "ascii", false, "draw with ASCII characters only")
 	c.Flags().BoolVar(&a.flags.mouse, "mouse", false, "let the wheel scroll")
+	a.wallFlags(c)
 	return c
 }
 
@@ -139,6 +140,8 @@ func (p *showing) settings(s settings) {
 	}
 	p.value("", "ascii", fmt.Sprint(s.ascii), p.from(p.flags.ascii, "ascii", "default"))
 	p.value("", "mouse", fmt.Sprint(s.mouse), p.from(p.flags.mouse, "mouse", "default"))
+	p.value("", "reduced_motion", fmt.Sprint(s.wall.still), p.from(p.flags.still, "reduced_motion", "default, or "+stillSwitch))
+	p.value("", "kiosk", fmt.Sprintf("{on: %v, page: %s, night: %s}", s.wall.on, spanText(s.wall.page), s.wall.night), p.from(p.flags.kiosk, "kiosk", "default"))
 	if h := s.file.HTTP; h != nil {
 		p.section("", "http", h, p.from(false, "http", ""))
 	}

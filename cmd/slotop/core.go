@@ -19,7 +19,8 @@ type core struct {
 	hear func(*model.Frame) // gets every frame and does not wait; nil: nobody
 	kept *footage           // what viewers can go back to, the past that was recalled included; nil: nothing
 	last model.Instant
-	past bool // what comes in is the past: it is remembered, and not shown
+	past bool         // what comes in is the past: it is remembered, and not shown
+	told atomic.Int64 // how much of the past came in, in thousandths; 0: none is coming
 }
 
 // newCore builds the fold.

@@ -47,15 +47,23 @@ func (c *core) recall(ctx context.Context, opened []sources.Opened, span time.Du
 	}
 	c.hush(true)
 	defer c.hush(false)
+	defer c.told.Store(0)
 	var last model.Instant
 	_ = sources.Play(ctx, pasts, sources.PlayOptions{Every: paceOf(pasts), For: span}, func(in model.Input) {
 		last = in.At
+		c.told.Store(1 + int64(1000*in.At.Mono/span))
 		c.take(in)
 	})
 	if last.IsZero() {
 		return 0
 	}
 	return last.Mono + max(0, time.Since(last.Wall))
+}
+
+// recallShare implements tui.Options.Recalled.
+func (c *core) recallShare() (share float64, going bool) {
+	told := c.told.Load()
+	return float64(told) / 1000, told > 0
 }
 
 // remembered opens the past of those targets that can tell it, all at once.

@@ -63,14 +63,11 @@ func stop() {
 	}
 }
 
-// filter turns ctrl-z into the signal it is in line mode. The whole process
+// suspend turns a key into the signal that ctrl-z is in line mode. The whole process
 // group gets it, or the shell would wait for the wrapper that started slotop.
-func (t *terminal) filter(_ tea.Model, msg tea.Msg) tea.Msg {
-	if key, ok := msg.(tea.KeyPressMsg); ok && key.String() == "ctrl+z" {
-		_ = syscall.Kill(0, syscall.SIGTSTP)
-		return nil
-	}
-	return msg
+func suspend() tea.Msg {
+	_ = syscall.Kill(0, syscall.SIGTSTP)
+	return nil
 }
 
 // watchHangUp ends the screen when the terminal goes away at either end. The

@@ -14,6 +14,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/term"
 )
 
@@ -21,9 +22,10 @@ import (
 // screen (a key, a signal, a panic in any goroutine, a terminal that went away)
 // the terminal is left as it was found.
 type terminal struct {
-	in, out *os.File
-	titled  bool        // the screen sets the window's title
-	found   *term.State // of in before the screen
+	in, out  *os.File
+	titled   bool        // the screen sets the window's title
+	progress bool        // and shows progress beside it
+	found    *term.State // of in before the screen
 
 	outlet  *outlet
 	program *tea.Program
@@ -75,7 +77,7 @@ func (t *terminal) show(ctx context.Context, m tea.Model, beside func(context.Co
 	}
 	opts := []tea.ProgramOption{
 		tea.WithContext(ctx), tea.WithInput(t.in), tea.WithOutput(t.outlet),
-		tea.WithoutSignalHandler(), tea.WithFPS(framesPerSecond), tea.WithFilter(t.filter),
+		tea.WithoutSignalHandler(), tea.WithFPS(framesPerSecond),
 	}
 	if slices.Contains(withoutColour, os.Getenv("TERM")) {
 		opts = append(opts, tea.WithColorProfile(colorprofile.ASCII))
@@ -182,6 +184,9 @@ func (t *terminal) restore() {
 		_ = term.Restore(int(t.in.Fd()), t.found)
 	}
 	_, _ = t.outlet.WriteString(farewell)
+	if t.progress {
+		_, _ = t.outlet.WriteString(ansi.ResetProgressBar)
+	}
 	t.leave()
 }
 

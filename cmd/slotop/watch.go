@@ -63,7 +63,7 @@ func (a *app) watch(ctx context.Context, args []string) error {
 	al.follow(c)
 	defer al.end(lastWords)
 	screen := tui.Options{
-		Targets: targetsOf(opened), Every: every, Window: c.setWindow, Ack: c.acknowledge, Mark: c.mark, Past: c.kept,
+		Targets: targetsOf(opened), Every: every, Window: c.setWindow, Ack: c.acknowledge, Mark: c.mark, Past: c.kept, Recalled: c.recallShare,
 		Signals: s.file.Alerts.attention(), Outbox: al.outbox(),
 	}
 	return a.show(ctx, s, c.box, screen, func(ctx context.Context) error {
@@ -179,13 +179,15 @@ func (a *app) show(ctx context.Context, s settings, box *mailbox, opt tui.Option
 	opt.Themes, opt.Theme = set, s.theme
 	opt.ASCII, opt.Mouse = s.ascii || asciiOnly(), s.mouse
 	opt.NoColour = os.Getenv("NO_COLOR") != ""
+	opt.Kiosk, opt.Still, opt.Suspend = s.wall.kiosk(), s.wall.still, suspend
+	opt.Signals.Progress = s.file.Alerts.progress()
 	m, err := tui.New(opt)
 	if err != nil {
 		return usageError(err)
 	}
 	settled := time.AfterFunc(startsFast, func() { modest(len(opt.Targets)) })
 	defer settled.Stop()
-	t := &terminal{in: a.in, out: a.screen, titled: opt.Signals.Title}
+	t := &terminal{in: a.in, out: a.screen, titled: opt.Signals.Title, progress: opt.Signals.Progress}
 	model, collect := drilled(m, func(ctx context.Context) {
 		if err := beside(ctx); err != nil && ctx.Err() == nil {
 			t.end(err, "")
