@@ -45,7 +45,11 @@ func (m *markdown) line(s string) {
 	m.b.WriteByte('\n')
 }
 
-func (m *markdown) text(t Text) string {
+func (m *markdown) text(t Text) string { return inlined(t, true) }
+
+// inlined is text as Markdown; first says that it begins a line, where more means
+// something than in the middle of one: a number and a dot in a table begin no list.
+func inlined(t Text, first bool) string {
 	var b strings.Builder
 	for i, s := range t {
 		switch {
@@ -54,8 +58,7 @@ func (m *markdown) text(t Text) string {
 		case s.Strong || s.Tone == Breach:
 			b.WriteString(stressed(s.Text))
 		default:
-			esc := escaped(clean(s.Text), i == 0)
-			b.WriteString(esc)
+			b.WriteString(escaped(clean(s.Text), first && i == 0))
 		}
 	}
 	return b.String()
@@ -160,7 +163,7 @@ func (t Table) markdown(m *markdown) {
 	for _, r := range t.Rows {
 		b.WriteString("\n|")
 		for _, c := range r.Cells {
-			b.WriteString(" " + m.text(c) + " |")
+			b.WriteString(" " + inlined(c, false) + " |")
 		}
 	}
 	m.line(b.String())
