@@ -45,6 +45,7 @@ func (a *app) checkCommand() *cobra.Command {
 	a.pollFlags(c)
 	a.pastFlags(c)
 	a.promiseFlag(c)
+	a.noteFlag(c)
 	f := c.Flags()
 	f.Lookup("window").Usage = "span of the verdict, up to the end (default: all of --for)"
 	f.Var(span(&a.flags.forTime, time.Millisecond, maxFor), "for", "how long to judge (default 60s; what is saved: all of it)")
@@ -201,10 +202,7 @@ func (a *app) checkTape(open func() (io.ReadCloser, error), policy judging) (*mo
 	} else if err != nil {
 		return nil, model.Policy{}, err
 	}
-	judged := index.Header.Policy
-	if policy != nil {
-		judged, err = policy(judged)
-	}
+	judged, err := policy.over(index.Header.Policy)
 	return frameOf(cur.core, targets), judged, err
 }
 

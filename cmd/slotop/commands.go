@@ -31,6 +31,7 @@ type flags struct {
 	kiosk   bool
 	still   bool
 	slo     sloFlags
+	notes   string // file of annotations
 	dryRun  bool
 
 	forTime time.Duration
@@ -62,6 +63,7 @@ func (a *app) rootCommand() *cobra.Command {
 	root.PersistentFlags().StringVar(&a.flags.config, "config", "", "configuration file (default: slotop/config.yaml in the user's configuration directory)")
 	a.pollFlags(root)
 	a.promiseFlag(root)
+	a.noteFlag(root)
 	a.sendFlag(root)
 	a.screenFlags(root)
 	root.AddCommand(a.demoCommand(), a.snapshotCommand(), a.checkCommand(), a.recordCommand(), a.replayCommand(), a.reportCommand(), a.doctorCommand(), a.serveCommand(), a.configCommand(), a.versionCommand())
@@ -122,6 +124,7 @@ func (a *app) demoCommand() *cobra.Command {
 	}
 	a.pollFlags(c)
 	a.promiseFlag(c)
+	a.noteFlag(c)
 	a.sendFlag(c)
 	a.screenFlags(c)
 	c.Flags().BoolVar(&a.flags.list, "list", false, "name the incidents, and what may go with them")
@@ -161,6 +164,7 @@ func (a *app) snapshotCommand() *cobra.Command {
 	}
 	a.pollFlags(c)
 	a.promiseFlag(c)
+	a.noteFlag(c)
 	a.sendFlag(c)
 	a.pastFlags(c)
 	c.Flags().Var(span(&a.flags.forTime, time.Millisecond, maxFor), "for", "how long to poll; saved pages and demo: how far to play")
@@ -180,6 +184,7 @@ func (a *app) recordCommand() *cobra.Command {
 	}
 	a.pollFlags(c)
 	a.promiseFlag(c)
+	a.noteFlag(c)
 	a.pastFlags(c)
 	c.Flags().StringVarP(&a.flags.file, "output", "o", "", "the tape to write; it must not exist")
 	c.Flags().Var(span(&a.flags.forTime, time.Millisecond, maxFor), "for", "how long to record (default: until interrupted)")
@@ -196,6 +201,7 @@ func (a *app) replayCommand() *cobra.Command {
 		RunE: a.action(cobra.ExactArgs(1), a.replay),
 	}
 	a.promiseFlag(c)
+	a.noteFlag(c)
 	a.screenFlags(c)
 	a.pastFlags(c)
 	c.Flags().Var(span(&a.flags.every, minEvery, maxEvery), "every", "time between two points of a server's past (default: as it suits)")
@@ -270,6 +276,7 @@ type settings struct {
 	mouse   bool
 	wall    wall
 	policy  model.Policy
+	notes   *notes        // what a deployment tool writes; nil: none does
 	after   time.Duration // of the past that was folded before the run
 }
 
@@ -279,6 +286,9 @@ func (a *app) settings() (settings, error) {
 		return settings{}, usageError(err)
 	}
 	a.veil = file.veil
+	if a.notes, err = a.annotations(file); err != nil {
+		return settings{}, err
+	}
 	dialects, err := loadDialects()
 	if err != nil {
 		return settings{}, usageError(err)
@@ -290,6 +300,7 @@ func (a *app) settings() (settings, error) {
 	s := settings{
 		file:    file,
 		policy:  policy,
+		notes:   a.notes,
 		opt:     sources.Options{HTTP: file.HTTP, Dialects: dialects, Version: version(), Keep: slo.Matched(policy)},
 		every:   cmp.Or(a.flags.every, time.Duration(file.Every)),
 		timeout: cmp.Or(a.flags.timeout, time.Duration(file.Timeout)),

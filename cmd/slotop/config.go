@@ -39,8 +39,11 @@ type fileConfig struct {
 	Models    []fileModel              `yaml:"models"`   // the first that matches a served name
 	Prices    filePrices               `yaml:"prices"`
 	Forecast  map[string]float64       `yaml:"forecast"` // requests a second, by workflow
+	// Annotations is a file in which a deployment tool notes what it did.
+	Annotations string `yaml:"annotations"`
 
 	themeAt string // where the theme is named, for messages
+	notesAt string // and the file of annotations
 	veil    veil   // over what came from the environment
 }
 
@@ -117,6 +120,9 @@ func parseConfig(path string, text []byte) (fileConfig, error) {
 	if n := child(root, "theme"); n != nil {
 		c.themeAt = at.of(n)
 	}
+	if n := child(root, "annotations"); n != nil {
+		c.notesAt = at.of(n)
+	}
 	c.veil = at.veil
 	c.setDirectory(filepath.Dir(path))
 	alerts := child(root, "alerts")
@@ -134,6 +140,9 @@ func parseConfig(path string, text []byte) (fileConfig, error) {
 // setDirectory says where relative files of keys and certificates are.
 func (c *fileConfig) setDirectory(dir string) {
 	c.HTTP.SetDirectory(dir)
+	if c.Annotations != "" && !filepath.IsAbs(c.Annotations) {
+		c.Annotations = filepath.Join(dir, c.Annotations)
+	}
 	for i := range c.Targets {
 		c.Targets[i].HTTP.SetDirectory(dir)
 	}

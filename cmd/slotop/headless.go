@@ -171,6 +171,7 @@ func (a *app) snapshotTargets(ctx context.Context, args []string, each func(*mod
 // is for ever. What has a clock of its own is played on that, to its end.
 func (a *app) poll(ctx context.Context, s settings, opened []sources.Opened, most time.Duration, emit func(model.Input)) error {
 	every := s.interval(opened)
+	emit = s.notes.beside(emit, !plays(opened))
 	if plays(opened) {
 		err := sources.Play(ctx, opened, sources.PlayOptions{Every: every, For: a.flags.forTime}, emit)
 		if errors.Is(err, context.Canceled) {

@@ -25,8 +25,9 @@ type app struct {
 	screen *os.File // out as a terminal to draw on
 	flags  flags
 	code   int
-	veil   veil // over what the configuration took from the environment
-	follow bool // somebody looks on: a file of events is watched as it grows
+	veil   veil   // over what the configuration took from the environment
+	notes  *notes // what a deployment tool writes; nil: none does
+	follow bool   // somebody looks on: a file of events is watched as it grows
 
 	commands []string
 }
@@ -62,6 +63,7 @@ func (a *app) action(fits cobra.PositionalArgs, body func(ctx context.Context, a
 			return nil
 		}
 		a.code = a.finish(body(c.Context(), args))
+		a.tellNotes()
 		return nil
 	}
 }

@@ -41,13 +41,29 @@ type player struct {
 	before int           // inputs before it was folded anew the last time
 }
 
-// judging chooses what a tape is judged by, given what it was recorded with; nil
-// keeps that.
-type judging func(recorded model.Policy) (model.Policy, error)
+// judging is how a tape is folded where that is not only as it was recorded; nil: as it
+// was.
+type judging = *terms
 
-// judging is what a tape is judged by under these settings.
+type terms struct {
+	policy func(recorded model.Policy) (model.Policy, error)
+	notes  []model.Annotation // beside those on the tape
+}
+
+// over is what a tape is judged by, given what it was recorded with.
+func (t *terms) over(recorded model.Policy) (model.Policy, error) {
+	if t == nil {
+		return recorded, nil
+	}
+	return t.policy(recorded)
+}
+
+// judging is how a tape is folded under these settings.
 func (a *app) judging(s settings) judging {
-	return func(recorded model.Policy) (model.Policy, error) { return a.tapePolicy(s.file, recorded) }
+	return &terms{
+		policy: func(recorded model.Policy) (model.Policy, error) { return a.tapePolicy(s.file, recorded) },
+		notes:  s.notes.all(),
+	}
 }
 
 // place is where the replay stands.
@@ -73,6 +89,7 @@ func newPlayer(open func() (io.ReadCloser, error), window time.Duration, policy 
 type cursor struct {
 	file   io.Closer
 	reader *tape.Reader
+	notes  amid
 	core   *core
 	next   *model.Input // read, not yet folded
 	start  time.Duration
@@ -96,11 +113,9 @@ func (p *player) rewind() (*cursor, error) {
 	}
 	h := r.Header()
 	window := cmp.Or(p.window, h.Window)
-	policy := h.Policy
-	if p.policy != nil {
-		if policy, err = p.policy(h.Policy); err != nil {
-			return nil, errors.Join(err, file.Close())
-		}
+	policy, err := p.policy.over(h.Policy)
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
 	}
 	c, err := newCore(fleet.Config{Targets: h.Targets, Every: h.Every, Window: window, Policy: policy})
 	if err != nil {
@@ -108,6 +123,9 @@ func (p *player) rewind() (*cursor, error) {
 		return nil, errors.Join(fmt.Errorf("tape: %w", err), file.Close())
 	}
 	cur := &cursor{file: file, reader: r, core: c, reel: newPlayed(), pass: func() error { return nil }}
+	if p.policy != nil {
+		cur.notes.left = p.policy.notes
+	}
 	if err := cur.read(); err != nil {
 		return nil, errors.Join(err, cur.close())
 	}
@@ -125,7 +143,7 @@ func (c *cursor) close() error {
 
 // read fetches the next input; at the end of the tape next is nil.
 func (c *cursor) read() error {
-	in, err := c.reader.Next()
+	in, err := c.notes.next(c.reader.Next)
 	switch {
 	case err == nil:
 		c.next = &in

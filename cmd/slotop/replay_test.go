@@ -126,9 +126,17 @@ func inFull(t *testing.T, f *model.Frame) string {
 		t.Fatal(err)
 	}
 	for _, w := range f.Workflows {
-		if w.History != nil {
-			fmt.Fprintf(&b, "%+v\n", *w.History)
+		if w.History == nil {
+			continue
 		}
+		h := *w.History
+		for _, heat := range []**model.Heat{&h.HeatTTFT, &h.HeatTPOT, &h.HeatE2E} {
+			if *heat != nil {
+				fmt.Fprintf(&b, "%+v\n", **heat)
+			}
+			*heat = nil
+		}
+		fmt.Fprintf(&b, "%+v\n", h)
 	}
 	return b.String()
 }

@@ -70,6 +70,7 @@ func (a *app) reportCommand() *cobra.Command {
 	a.pollFlags(c)
 	a.pastFlags(c)
 	a.promiseFlag(c)
+	a.noteFlag(c)
 	f := c.Flags()
 	f.Var(span(&a.flags.forTime, time.Millisecond, maxFor), "for", "how long to watch live targets (default 60s); what is saved: how far to play")
 	f.StringVar(&r.kind, "kind", "", "incident or capacity (default: incident where something was breached)")

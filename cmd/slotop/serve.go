@@ -46,6 +46,7 @@ func (a *app) serveCommand() *cobra.Command {
 	}
 	a.pollFlags(c)
 	a.promiseFlag(c)
+	a.noteFlag(c)
 	a.sendFlag(c)
 	c.Flags().StringVar(&a.flags.theme, "theme", "", "theme of those who name none (default: by their terminal's background)")
 	c.Flags().BoolVar(&a.flags.ascii, "ascii", false, "draw with ASCII characters only")
@@ -102,7 +103,7 @@ func (a *app) serve(ctx context.Context, f serving, args []string) error {
 	}
 	return a.serveFor(ctx, door, g, func(ctx context.Context) error {
 		after := c.recall(ctx, opened, recalled)
-		return sources.Run(ctx, opened, sources.RunOptions{Every: s.interval(opened), Timeout: s.timeout, Seed: seed(), After: after}, c.take)
+		return sources.Run(ctx, opened, sources.RunOptions{Every: s.interval(opened), Timeout: s.timeout, Seed: seed(), After: after}, s.notes.beside(c.take, true))
 	})
 }
 

@@ -68,7 +68,7 @@ func (a *app) watch(ctx context.Context, args []string) error {
 	}
 	return a.show(ctx, s, c.box, screen, func(ctx context.Context) error {
 		after := c.recall(ctx, opened, recalled)
-		return sources.Run(ctx, opened, sources.RunOptions{Every: every, Timeout: s.timeout, Seed: seed(), After: after}, c.take)
+		return sources.Run(ctx, opened, sources.RunOptions{Every: every, Timeout: s.timeout, Seed: seed(), After: after}, s.notes.beside(c.take, true))
 	})
 }
 
