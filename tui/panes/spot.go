@@ -33,8 +33,13 @@ const (
 // begin marks the beginning of a number, where marks are asked for.
 func (l *line) begin(a About) {
 	if l.look.Spots && a.Topic != "" {
-		l.b.WriteString(markBegin + url.QueryEscape(a.Topic) + ";" + url.QueryEscape(a.Of) + markEnd)
+		l.b.WriteString(markOf(a))
 	}
+}
+
+// markOf is the mark before a number.
+func markOf(a About) string {
+	return markBegin + url.QueryEscape(a.Topic) + ";" + url.QueryEscape(a.Of) + markEnd
 }
 
 // end marks the end of the number.
