@@ -144,7 +144,38 @@ func (g graph) draw(size layout.Size, look Look) string {
 	if p.Step <= 0 {
 		return rule + "\n" + look.line(size.W).pad(indent).put(themes.Muted, "no history yet").String() + strings.Repeat("\n", max(size.H-2, 0))
 	}
-	return rule + "\n" + p.Render()
+	drawn := look.pointable(strings.Split(p.Render(), "\n"), g.f, size.W, p.TagWidth, p.Span, g.w.History.End, g.numbers(p))
+	return rule + "\n" + strings.Join(drawn, "\n")
+}
+
+// numbers says what the numbers at the right of the chart are, by how they read.
+func (g graph) numbers(p chart.Plot) map[string]About {
+	out := map[string]About{}
+	topics := g.tagTopics(len(p.Tags))
+	for i, t := range p.Tags {
+		if i < len(topics) {
+			out[t.Text] = About{topics[i], g.w.Name}
+		}
+	}
+	return out
+}
+
+// tagTopics are the topics of n tags, in their order.
+func (g graph) tagTopics(n int) []string {
+	switch g.kind {
+	case graphFlow:
+		return []string{"output_per_second"}
+	case graphLoad:
+		return []string{"waiting", "running"}
+	case graphGoodput:
+		return []string{"target", "goodput"}
+	}
+	m := string(g.metric())
+	topics := []string{m + ".p95", m + ".p50", m + ".p99"}
+	if _, bounded := objectiveFor(g.w, g.metric()); bounded {
+		topics = append([]string{m + ".max"}, topics...)
+	}
+	return topics[:min(n, len(topics))]
 }
 
 func (g graph) metric() model.Metric {
@@ -205,7 +236,7 @@ func (g graph) legend(look Look) []part {
 	default:
 		out := []part{line(themes.High, "⠤⠤", "##", "p95"), line(themes.Low, "⠄⠄", "..", "p50")}
 		if g.tail {
-			out = append([]part{line(themes.Low, "⠁ ⠁", "''", "p99")}, out...)
+			out = append([]part{line(themes.Muted, "⠄ ⠄", "''", "p99")}, out...)
 		}
 		if g.h() != nil && wide(g.track()) {
 			out = append(out, line(themes.Band, "⠅⠅", "::", "p95 range"))
@@ -319,7 +350,7 @@ func (g graph) latency(p *chart.Plot, look Look) {
 	}
 	p.Lines = []chart.Line{{Values: t.P50, Ink: look.ink(themes.Low), Letter: '.', Dotted: true}, high}
 	if g.tail {
-		p.Lines = append([]chart.Line{{Values: t.P99, Ink: look.ink(themes.Low), Letter: '\'', Sparse: true, Faint: true}}, p.Lines...)
+		p.Lines = append([]chart.Line{{Values: t.P99, Ink: look.ink(themes.Muted), Letter: '\'', Sparse: true, Faint: true}}, p.Lines...)
 	}
 	p.Band = &chart.Band{Lo: banded(t.LoP95, t), Hi: t.HiP95, Ink: look.ink(themes.Band)}
 	if d := distOf(g.w, g.metric()); d != nil {
@@ -329,7 +360,7 @@ func (g graph) latency(p *chart.Plot, look Look) {
 		}
 		p.Tags = append(p.Tags, look.quantileTag(d.P95, t.P95, role), look.quantileTag(d.P50, t.P50, themes.Low))
 		if g.tail {
-			p.Tags = append(p.Tags, look.quantileTag(d.P99, t.P99, themes.Low))
+			p.Tags = append(p.Tags, look.quantileTag(d.P99, t.P99, themes.Muted))
 			for i, name := range []string{"p99", "p50", "p95"} { // of three numbers each says which it is
 				tag := &p.Tags[len(p.Tags)-1-i]
 				tag.Text = name + " " + tag.Text

@@ -55,7 +55,7 @@ func (g graph) drawPhases(size layout.Size, shared bool, look Look) []string {
 	if size.W < narrow {
 		title = title[:1]
 	}
-	return append([]string{look.rule(size.W, title, legend...)}, strings.Split(s.Render(), "\n")...)
+	return append([]string{look.rule(size.W, title, legend...)}, look.pointable(strings.Split(s.Render(), "\n"), g.f, size.W, s.TagWidth, s.Span, h.End, nil)...)
 }
 
 // drawHeat is the heat map under its rule.
@@ -73,11 +73,11 @@ func (s spreading) drawHeat(size layout.Size, look Look) []string {
 		m.Objective, m.Tag = o.MaxS, "SLO "+unit.Limit(o.MaxS)
 	}
 	title := []seg{{themes.Strong, "HEAT"}, {themes.Muted, " " + s.what() + ", requests by bucket"}}
-	return append([]string{look.rule(size.W, title, heatLegend(size.W, look)...)}, strings.Split(m.Render(), "\n")...)
+	return append([]string{look.rule(size.W, title, heatLegend(size.W, look)...)}, look.pointable(strings.Split(m.Render(), "\n"), s.f, size.W, m.TagWidth, m.Span, s.w.History.End, nil)...)
 }
 
 // heatRamp is the role of each shade, from little to much.
-var heatRamp = [chart.Shades]themes.Role{themes.Band, themes.Low, themes.Low, themes.High}
+var heatRamp = [chart.Shades]themes.Role{themes.Band, themes.Low, themes.Low, themes.Low}
 
 // heatLegend says which share of a moment's requests each shade stands for.
 func heatLegend(w int, look Look) []part {
