@@ -41,6 +41,8 @@ type flags struct {
 	file    string
 	list    bool
 	limit   int64
+	warmup  time.Duration
+	failOn  []string
 	from    time.Time
 	until   time.Time
 	speed   float64
@@ -66,7 +68,7 @@ func (a *app) rootCommand() *cobra.Command {
 	a.noteFlag(root)
 	a.sendFlag(root)
 	a.screenFlags(root)
-	root.AddCommand(a.demoCommand(), a.snapshotCommand(), a.checkCommand(), a.recordCommand(), a.replayCommand(), a.reportCommand(), a.doctorCommand(), a.serveCommand(), a.configCommand(), a.versionCommand())
+	root.AddCommand(a.demoCommand(), a.snapshotCommand(), a.checkCommand(), a.recordCommand(), a.replayCommand(), a.reportCommand(), a.doctorCommand(), a.compareCommand(), a.serveCommand(), a.configCommand(), a.versionCommand())
 	for _, c := range root.Commands() {
 		a.commands = append(a.commands, c.Name())
 	}

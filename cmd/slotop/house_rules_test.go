@@ -58,7 +58,7 @@ var layers = []layer{
 	},
 	{pkg: "model/tape", may: []string{"model", "model/unit"}},
 	{pkg: "model/compare", may: []string{"model", "model/unit", "model/hist", "model/slo"}},
-	{pkg: "model/report", may: []string{"model", "model/unit", "model/compare"}},
+	{pkg: "model/report", may: []string{"model", "model/unit", "model/compare", "model/paper", "model/story"}},
 	{
 		pkg:   "sources/...",
 		may:   []string{"model", "model/spell", "sources/..."},
