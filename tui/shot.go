@@ -51,3 +51,14 @@ func (m *Model) onKept(msg keptMsg) {
 }
 
 func canPicture(m *Model) bool { return m.opt.Picture != nil }
+
+// Screens are the names of the numbered screens, in the order of their keys.
+func Screens() []string {
+	var out []string
+	for _, b := range bindings {
+		if b.group == groupScreens && b.here != nil {
+			out = append(out, b.short)
+		}
+	}
+	return out
+}

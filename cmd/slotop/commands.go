@@ -33,6 +33,8 @@ type flags struct {
 	slo     sloFlags
 	notes   string // file of annotations
 	dryRun  bool
+	album   album
+	pose    posed
 
 	forTime time.Duration
 	output  string
@@ -102,6 +104,7 @@ func (a *app) sendFlag(c *cobra.Command) {
 
 func (a *app) screenFlags(c *cobra.Command) {
 	c.Flags().StringVar(&a.flags.theme, "theme", "", "theme: dark, light, mono, high-contrast, colour-blind or one of your own (default: by the terminal's background)")
+	c.Flags().StringVar(&a.flags.album.dir, "pictures", "", "folder for the pictures that the key p makes (default: the current one)")
 	c.Flags().BoolVar(&a.flags.ascii, "ascii", false, "draw with ASCII characters only")
 	c.Flags().BoolVar(&a.flags.mouse, "mouse", false, "let the wheel scroll; it takes selecting with the mouse away")
 	a.wallFlags(c)
@@ -161,8 +164,9 @@ func (a *app) snapshotCommand() *cobra.Command {
 		Long: "Polls until every target has two good polls, or for --for, and prints the last frame.\n" +
 			"Saved pages, tapes and the demo play on their own clock, without waiting.\n\n" +
 			"Exit code: 0 a frame with data, 4 no target answered, 1 could not run, 2 usage.",
-		Example: "  slotop snapshot localhost:8000\n  slotop snapshot -o json --every 10s pages/\n  slotop snapshot -o json --for 720s demo:S4?seed=7",
-		RunE:    a.action(cobra.ArbitraryArgs, a.snapshot),
+		Example: "  slotop snapshot localhost:8000\n  slotop snapshot -o json --every 10s pages/\n  slotop snapshot -o json --for 720s demo:S4?seed=7\n" +
+			"  slotop snapshot --picture now.svg --screen latency --size 120x40 localhost:8000",
+		RunE: a.action(cobra.ArbitraryArgs, a.snapshot),
 	}
 	a.pollFlags(c)
 	a.promiseFlag(c)
@@ -174,6 +178,7 @@ func (a *app) snapshotCommand() *cobra.Command {
 	c.Flags().BoolVar(&a.flags.frames, "frames", false, "print every frame, not only the last")
 	c.Flags().Var(columns(&a.flags.width), "width", "columns of the text (default: the terminal's, or 100)")
 	c.Flags().BoolVar(&a.flags.ascii, "ascii", false, "ASCII characters only")
+	a.pictureFlags(c)
 	return c
 }
 
@@ -277,6 +282,7 @@ type settings struct {
 	ascii   bool
 	mouse   bool
 	wall    wall
+	album   album
 	policy  model.Policy
 	notes   *notes        // what a deployment tool writes; nil: none does
 	after   time.Duration // of the past that was folded before the run
@@ -311,6 +317,7 @@ func (a *app) settings() (settings, error) {
 		ascii:   a.flags.ascii || file.ASCII,
 		mouse:   a.flags.mouse || file.Mouse,
 		wall:    a.wall(&file),
+		album:   album{cmp.Or(a.flags.album.dir, file.Pictures)},
 	}
 	return s, nil
 }

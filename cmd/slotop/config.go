@@ -30,8 +30,9 @@ type fileConfig struct {
 	ASCII     bool                     `yaml:"ascii"`
 	Mouse     bool                     `yaml:"mouse"`
 	Still     bool                     `yaml:"reduced_motion"`
-	Kiosk     fileKiosk                `yaml:"kiosk"` // a screen for the wall
-	HTTP      *config.HTTPClientConfig `yaml:"http"`  // keys, TLS, headers and proxy for every target
+	Kiosk     fileKiosk                `yaml:"kiosk"`    // a screen for the wall
+	Pictures  string                   `yaml:"pictures"` // folder for what the key p makes
+	HTTP      *config.HTTPClientConfig `yaml:"http"`     // keys, TLS, headers and proxy for every target
 	Targets   []fileTarget             `yaml:"targets"`
 	Workflows []fileWorkflow           `yaml:"workflows"` // the first that matches takes a request
 	Alerts    fileAlerts               `yaml:"alerts"`

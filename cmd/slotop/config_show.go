@@ -140,6 +140,9 @@ func (p *showing) settings(s settings) {
 	}
 	p.value("", "ascii", fmt.Sprint(s.ascii), p.from(p.flags.ascii, "ascii", "default"))
 	p.value("", "mouse", fmt.Sprint(s.mouse), p.from(p.flags.mouse, "mouse", "default"))
+	if s.album.dir != "" {
+		p.value("", "pictures", scalar(s.album.dir), p.from(p.flags.album.dir != "", "pictures", ""))
+	}
 	p.value("", "reduced_motion", fmt.Sprint(s.wall.still), p.from(p.flags.still, "reduced_motion", "default, or "+stillSwitch))
 	p.value("", "kiosk", fmt.Sprintf("{on: %v, page: %s, night: %s}", s.wall.on, spanText(s.wall.page), s.wall.night), p.from(p.flags.kiosk, "kiosk", "default"))
 	if h := s.file.HTTP; h != nil {

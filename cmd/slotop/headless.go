@@ -67,6 +67,9 @@ func (a *app) snapshot(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	if err := a.flags.pose.check(); err != nil {
+		return err
+	}
 	ctx, stop := untilTold(ctx)
 	defer stop()
 	var last *model.Frame
@@ -88,10 +91,14 @@ func (a *app) snapshot(ctx context.Context, args []string) error {
 	if last == nil {
 		return &withCode{exitUntold, errors.New("not a single poll ended")}
 	}
-	if !a.flags.frames {
-		if err := print(last); err != nil {
-			return err
-		}
+	switch {
+	case a.flags.pose.file != "":
+		err = a.flags.pose.draw(last)
+	case !a.flags.frames:
+		err = print(last)
+	}
+	if err != nil {
+		return err
 	}
 	switch {
 	case ctx.Err() != nil:
