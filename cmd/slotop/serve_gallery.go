@@ -33,8 +33,8 @@ func newGallery(c *core, s settings, opened []sources.Opened, al *alerting) (*ga
 		return nil, usageError(err)
 	}
 	return &gallery{core: c, conf: s, themes: set, shared: tui.Options{
-		Targets: targetsOf(opened), Every: s.interval(opened), Past: c.kept, Signals: s.file.Alerts.attention(), Outbox: al.outbox(),
-		Latest: c.box.latest, Themes: set, Mouse: s.mouse,
+		Targets: targetsOf(opened), Every: s.interval(opened), Past: c.kept, Signals: s.file.Alerts.attention(), Outbox: al.outbox(), Notes: s.notes.said,
+		Latest: c.box.latest, Themes: set, Mouse: s.mouse, Markdown: report.Markdown,
 	}}, nil
 }
 
@@ -49,6 +49,9 @@ func (g *gallery) screen(v serve.Viewer) (tea.Model, func(), error) {
 	}
 	opt.ASCII = g.conf.ascii || asciiLocale(v.Get)
 	opt.NoColour = v.Get("NO_COLOR") != ""
+	wall := g.conf.wall
+	wall.on = v.Get(serve.Kiosk) != ""
+	opt.Kiosk, opt.Still = wall.kiosk(), wall.still || v.Get(stillSwitch) != ""
 	m, err := tui.New(opt)
 	if err != nil {
 		left()

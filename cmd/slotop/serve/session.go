@@ -26,7 +26,7 @@ const Theme = "SLOTOP_THEME"
 
 // understood are the variables that a client may send. They say what its terminal can
 // show, and nothing else is kept.
-var understood = []string{"COLORTERM", "NO_COLOR", "LANG", "LC_ALL", "LC_CTYPE", Theme}
+var understood = []string{"COLORTERM", "NO_COLOR", "LANG", "LC_ALL", "LC_CTYPE", "NO_MOTION", Theme}
 
 func known(name string) bool { return slices.Contains(understood, name) }
 
