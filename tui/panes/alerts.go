@@ -62,10 +62,12 @@ func alertLines(f *model.Frame, w int, look Look) (s *sheet, at int) {
 	s.more(len(f.Alerts) - to)
 	if len(f.Alerts) == 0 {
 		s.text(indent, themes.Muted, noAlert(f))
+		s.howToAlert(f)
 	}
 	s.unjudged(f)
 	s.budgets(f)
 	s.deliveries(look.View.Outbox)
+	s.happened(f)
 	s.log(f, f.AlertLog, true)
 	if f.LogDropped > 0 {
 		s.text(indent, themes.Muted, unit.Integer(float64(f.LogDropped))+" older ones are no longer kept")
@@ -101,7 +103,10 @@ func alertTitle(f *model.Frame, look Look) []seg {
 // noAlert says what an empty list stands for.
 func noAlert(f *model.Frame) string {
 	text := "no alert"
-	if f.Rules > 0 {
+	switch {
+	case f.Rules == 0:
+		text += ", and no rule watches yet"
+	default:
 		text += "; " + plural(f.Rules, "rule") + verb(f.Rules, " watches ", " watch ") + plural(len(f.Workflows), "workflow")
 	}
 	if n := len(f.Unjudged); n > 0 {

@@ -3,6 +3,7 @@ package panes
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"slotop/model"
@@ -71,22 +72,6 @@ func poolLine(c *model.CapacityView, w int, look Look) string {
 	return l.parts(3, ps...).String()
 }
 
-// noCapacity says what is missing, and how to get it.
-func (s *sheet) noCapacity(f *model.Frame) {
-	s.rule("CAPACITY")
-	engines := 0
-	for i := range f.Targets {
-		if f.Targets[i].Kind == model.EngineTarget {
-			engines++
-		}
-	}
-	if engines == 0 {
-		s.text(1, themes.Text, "no engine is watched: capacity needs its step counter, which a hosted provider does not tell")
-		return
-	}
-	s.text(1, themes.Text, "no pool yet: capacity needs engines that answer and traffic of a minute")
-}
-
 // pool is all there is to say of one pool.
 func (s *sheet) pool(f *model.Frame, c *model.CapacityView) {
 	s.out = append(s.out, s.look.rule(s.w, poolTitle(c, s.w, s.look), say(1, themes.Muted, "model, unless it says seen")))
@@ -99,28 +84,59 @@ func (s *sheet) pool(f *model.Frame, c *model.CapacityView) {
 	}
 	s.loadFactor(c)
 	if c.Load.OK() { // without a load factor nothing is known of what it leads to
+		s.room(c)
+	}
+	s.rates(c)
+	if c.Load.OK() {
+		s.bindsFirst(c)
 		if c.Why != "" {
 			s.prose("but", themes.Warn, string(c.Why))
 		}
-		s.room(c)
-		s.bindsFirst(c)
 	}
 	if short != "" && s.w < narrow {
 		s.text(1, themes.Text, short)
 	}
 	s.replicas(c)
-	s.rates(c)
+	s.worstBurn(f, c)
 	s.splits(f, c)
-	s.knees(c)
 	s.levers(c)
+	s.knees(c)
 	s.cost(c)
 	s.energy(c)
 	s.waste(f, c)
+}
+
+// worstBurn is how fast the budget went in the worst hour; before an hour was seen, in
+// the longest stretch that was.
+func (s *sheet) worstBurn(f *model.Frame, c *model.CapacityView) {
 	if c.WorstBurn.OK() {
-		s.facts("worst burn", part{segs: []seg{seg(s.look.times(c.WorstBurn)), {themes.Muted, " in the worst hour"}}}, say(0, themes.Muted, "1 spends what is allowed"))
-	} else {
-		s.prose("worst burn", themes.Muted, "not known yet: it is that of an hour")
+		s.facts("worst burn", part{segs: []seg{seg(s.look.times(c.WorstBurn)), {themes.Muted, " in the worst hour"}}}.of("burn", ""), say(0, themes.Muted, "1 spends what is allowed"))
+		return
 	}
+	for _, span := range []struct {
+		words string
+		of    func(model.Burn) model.Reading
+	}{
+		{"last 30 min", func(b model.Burn) model.Reading { return b.M30 }}, {"last 5 min", func(b model.Burn) model.Reading { return b.M5 }},
+		{"last 2 min", func(b model.Burn) model.Reading { return b.M2 }},
+	} {
+		who, worst := "", model.Reading{}
+		for i := range f.Workflows {
+			w := &f.Workflows[i]
+			if w.Budget == nil || !slices.Contains(c.Workflows, w.Name) {
+				continue
+			}
+			if v := span.of(w.Budget.Burn); v.OK() && (!worst.OK() || v.Value > worst.Value) {
+				who, worst = w.Name, v
+			}
+		}
+		if worst.OK() {
+			s.facts("worst burn", part{segs: []seg{seg(s.look.times(worst)), {themes.Muted, " in the " + span.words + ", " + s.look.foreign(who, 24)}}}.of("burn", who),
+				say(0, themes.Muted, "no whole hour is seen yet"))
+			return
+		}
+	}
+	s.prose("worst burn", themes.Muted, "not known yet: no budget of its workflows was watched for long enough")
 }
 
 // poolTitle names a pool and what is in it.
@@ -261,10 +277,8 @@ func (s *sheet) replicas(c *model.CapacityView) {
 	case !r.Forecast.OK():
 		ps = append(ps, say(2, themes.Muted, "no forecast: write forecast: {"+k.foreign(exampleOf(c), 16)+": 25} in the configuration"))
 	}
-	if r.Why != "" {
-		ps = append(ps, say(1, themes.Muted, k.sentence(string(r.Why), 40)))
-	}
 	s.facts("replicas", ps...)
+	s.prose("", themes.Muted, string(r.Why))
 }
 
 // exampleOf is a workflow of the pool to show how something is written.
@@ -335,7 +349,7 @@ func (s *sheet) splits(f *model.Frame, c *model.CapacityView) {
 		if n++; n > mostSplits {
 			continue
 		}
-		ps := stepShares(u.Step, s.look)
+		ps := stepShares(u, s.look)
 		if len(c.Targets) > 1 {
 			ps = append([]part{say(0, themes.Text, s.look.foreign(t, 24))}, ps...)
 		}

@@ -228,14 +228,39 @@ func drawHeldBack(d *model.DeviceView, w int, k Look) cell {
 	if heldBack(d) {
 		role = themes.Warn
 	}
-	return cell{role, k.foreign(heldBackText(d), w)}
+	return cell{role, k.heldBackIn(d, w)}
 }
 
-// heldBackText lists the reasons, the one to look at first.
-func heldBackText(d *model.DeviceView) string {
+// briefReasons are the reasons in as many cells as a narrow column has.
+var briefReasons = map[string]string{
+	model.ThrottleSlowdown: "hw slow", model.ThrottleHWThermal: "hw heat", model.ThrottleThermal: "heat", model.ThrottleBrake: "brake", model.ThrottlePowerCap: "power cap",
+}
+
+// heldBackIn lists the reasons in w cells: in full, in short, or the one to look at first
+// and how many there are beside it. No reason is cut into another word.
+func (k Look) heldBackIn(d *model.DeviceView, w int) string {
+	words := heldBackWords(d)
+	text := strings.Join(words, ", ")
+	if cells(unit.Escape(text, k.ASCII)) <= w {
+		return unit.Escape(text, k.ASCII)
+	}
+	for i, word := range words {
+		if brief, ok := briefReasons[word]; ok {
+			words[i] = brief
+		}
+	}
+	if text = strings.Join(words, ", "); cells(unit.Escape(text, k.ASCII)) <= w || len(words) == 1 {
+		return k.foreign(text, w)
+	}
+	rest := " +" + unit.Integer(float64(len(words)-1))
+	return k.foreign(words[0], w-cells(rest)) + rest
+}
+
+// heldBackWords lists the reasons, the one to look at first.
+func heldBackWords(d *model.DeviceView) []string {
 	words := slices.DeleteFunc(slices.Clone(d.Throttled), func(r string) bool { return r == model.ThrottlePowerCap })
 	if len(words) < len(d.Throttled) {
 		words = append(words, model.ThrottlePowerCap)
 	}
-	return strings.Join(words, ", ")
+	return words
 }

@@ -50,10 +50,11 @@ type block struct {
 }
 
 // What the blocks need. Two charts stand beside one another from this width on; a second
-// row of charts and the table of workflows need a tall screen.
+// row of charts and the table of workflows need a tall screen, a third row a taller one.
 const (
 	twoChartsW   = 76
 	tallScreen   = 34
+	tallestH     = 50
 	loadChartMin = 6
 	threeTablesW = 160
 	mostFlows    = 8 // rows of the table of workflows
@@ -68,7 +69,10 @@ func loadBlocks(f *model.Frame, w *model.WorkflowView, size layout.Size, look Lo
 		tables = max(tables, flows)
 	}
 	charts := 1
-	if size.H >= tallScreen {
+	switch {
+	case size.H >= tallestH:
+		charts = 3
+	case size.H >= tallScreen:
 		charts = 2
 	}
 	carry := carriers(f, w)

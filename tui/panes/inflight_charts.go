@@ -46,6 +46,14 @@ var loadChartTable = [...]loadChart{
 	{title: "PREFIX HITS", format: unit.Percent, most: 1, lines: func(h *model.History, look Look) []chart.Line {
 		return []chart.Line{{Values: h.PrefixHit, Ink: look.ink(themes.Low), Letter: '#'}}
 	}, legend: func(_ *model.WorkflowView, _ Look) []part { return []part{say(1, themes.Muted, "of prompt tokens")} }},
+	{title: "QUEUE TIME", format: unit.Limit, lines: func(h *model.History, look Look) []chart.Line {
+		return []chart.Line{{Values: h.Queue, Ink: look.ink(themes.High), Letter: '#'}}
+	}, legend: func(_ *model.WorkflowView, _ Look) []part {
+		return []part{say(1, themes.Muted, "mean of those who got through: late")}
+	}},
+	{title: "REQUESTS ENDED /s", format: unit.Rate, lines: func(h *model.History, look Look) []chart.Line {
+		return []chart.Line{{Values: h.Requests, Ink: look.ink(themes.Low), Letter: '#'}}
+	}},
 }
 
 // inkOf says what a line of a chart is, in its own look.
@@ -110,7 +118,7 @@ func (c loadChart) draw(f *model.Frame, w *model.WorkflowView, size layout.Size,
 	for i := len(p.Lines) - 1; i >= 0; i-- {
 		p.Tags = append(p.Tags, lastOf(p.Lines[i], c.format))
 	}
-	return append(out, strings.Split(p.Render(), "\n")...)
+	return append(out, look.pointable(strings.Split(p.Render(), "\n"), f, size.W, p.TagWidth, p.Span, h.End, nil)...)
 }
 
 // lastOf is the present value of a line, at its end.

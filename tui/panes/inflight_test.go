@@ -37,7 +37,7 @@ func TestInflightSays(t *testing.T) {
 	}{
 		{"a surge", tuitest.Surge(), View{}, 80, 21, []string{
 			"chat BREACHED", "workflow 1 of 3", "≈ 12 s  over 500 ms  208 waiting ÷ 17.2 first tokens/s", "preempted 1.0/s", "prefix hits 71.2 %",
-			"228 running × 1.9k tokens  = 438k of 438k", "IN FLIGHT 436", "running: prefill or decode", "events+http://HOST", "preempts from 95 %", "vllm-1:8000",
+			"228 running × 1.9k tokens  in 438k  where 228 of this mix fit", "IN FLIGHT 436", "running: prefill or decode", "events+http://HOST", "preempts from 95 %", "vllm-1:8000",
 		}},
 		{"a queue that grows", tuitest.Growing(), View{}, 200, 56, []string{"≈ 2.9 s", "over 5 s promised in 7.5 s at this pace", "20 waiting ÷ 7.0 first tokens/s", "of the last 30 s"}},
 		{"one that stands", tuitest.Standing(), View{}, 80, 21, []string{"not known  7 wait and none got a token in 30 s"}},

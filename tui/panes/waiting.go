@@ -28,6 +28,9 @@ func (Waiting) Render(f *model.Frame, size layout.Size, look Look) string {
 	out := []string{look.line(size.W).pad(1).parts(3,
 		part{segs: []seg{{themes.Strong, waitingTitle(f)}}},
 		say(1, themes.Muted, pace(f, look))).String(), ""}
+	if len(f.Targets) == 0 {
+		return lines(size.H, append(out, howToWatch(size.W, look)...)...)
+	}
 	order := targetOrder(f, "", ByState)
 	shown := 0
 	for _, t := range order {

@@ -106,6 +106,7 @@ func workflow(name string, perSecond, ttft, tpot float64, targets ...string) mod
 		},
 		Targets: targets, Replicas: model.Replicas{Fresh: len(targets), Total: len(targets)},
 		State: model.Up, Condition: model.IsMet, Since: ago(24 * time.Minute), History: past(ttft, tpot, perSecond, 0.99, shapeCalm),
+		WaitNow: model.Of(0),
 	}
 	phases(&w, 0.004, ttft*0.4, tpot*120)
 	promise(&w, between(0.985, 0.991), model.Met, 0.2, 0.94)
@@ -178,6 +179,7 @@ func breachChat(chat *model.WorkflowView) {
 	chat.AssumedObjectives = false
 	chat.Requests.Running, chat.Requests.Waiting = model.Of(228), model.Of(208)
 	chat.Requests.Unaccounted = model.Of(412)
+	chat.WaitNow, chat.BreachIn = model.Of(12.1), model.Of(0)
 	chat.TTFT.N, chat.TTFT.P95, chat.TTFT.P99 = 1892, beyond(7.5), beyond(7.5)
 	chat.TTFT.P50, chat.TTFT.P90, chat.TTFT.Mean = estimate(6.9, 5, 7.5), beyond(7.5), model.Of(9.61)
 	chat.TPOT = dist(1032, 0.061, 0.0694, 0.065, 0.075)
@@ -267,6 +269,7 @@ func lost(w *model.WorkflowView, since model.Instant) {
 	w.TTFT, w.TPOT, w.ITL, w.E2E = nil, nil, nil, nil
 	w.Queue, w.Prefill, w.Decode = nil, nil, nil
 	w.KVCacheUsage, w.PrefixCacheHit, w.PreemptionsPerSec = model.Reading{}, model.Reading{}, model.Reading{}
+	w.WaitNow = model.Reading{}
 	objectives := make([]model.ObjectiveView, len(w.Objectives))
 	for j, o := range w.Objectives {
 		objectives[j] = objective(o.Metric, o.MaxS, 0, 0, model.CannotCompute)

@@ -15,14 +15,11 @@ func Loads() []Named {
 // Surge is incident S1 with what the engines know of their caches.
 func Surge() *model.Frame {
 	f := Breach()
-	chat := &f.Workflows[0]
-	chat.WaitNow, chat.BreachIn = model.Of(12.1), model.Of(0)
 	c := pool("batch-eval, chat, summarize", 1.46)
 	c.Targets = []string{"vllm-0:8000", "vllm-1:8000"}
 	c.Expected = &model.ExpectedView{Fit: model.Of(228), Context: model.Of(1922)}
 	f.Capacity = []model.CapacityView{c}
 	f.Workflows[1].WaitNow, f.Workflows[1].BreachIn = model.Of(2.1), model.Of(74)
-	f.Workflows[2].WaitNow = model.Of(0)
 	return f
 }
 
@@ -55,9 +52,6 @@ func Growing() *model.Frame {
 	w.Objectives[0] = objective("ttft", 5, 0.99, 0.99, model.Met)
 	w.Requests.Waiting, w.WaitNow, w.BreachIn = model.Of(20), model.Of(20.0/7), model.Of(7.5)
 	w.Condition, w.Since = model.IsAtRisk, ago(9*time.Second)
-	for i := range f.Workflows[1:] {
-		f.Workflows[1+i].WaitNow = model.Of(0)
-	}
 	return f
 }
 
@@ -65,7 +59,7 @@ func Growing() *model.Frame {
 func Standing() *model.Frame {
 	f := Calm()
 	w := &f.Workflows[0]
-	w.Requests.Waiting, w.Requests.Running = model.Of(7), model.Of(0)
+	w.Requests.Waiting, w.Requests.Running, w.WaitNow = model.Of(7), model.Of(0), model.Reading{}
 	w.Condition, w.Since, w.State = model.IsStalled, ago(25*time.Second), model.Stalled
 	f.Targets[0].State, f.Targets[0].Since = model.Stalled, ago(25*time.Second)
 	return f
@@ -81,7 +75,7 @@ func UntoldQueue() *model.Frame {
 	w.Missing = []model.Signal{model.Waiting, model.KVUsage, model.Preemptions, model.PrefixHits}
 	none := model.Missing(model.Unsupported)
 	w.Requests.Waiting, w.KVCacheUsage, w.PreemptionsPerSec, w.PrefixCacheHit = none, none, none, none
-	w.Tokens.CachedPromptShare = none
+	w.Tokens.CachedPromptShare, w.WaitNow = none, model.Reading{}
 	t := &f.Targets[0]
 	t.Waiting, t.KVCacheUsage, t.PreemptionsPerSec = none, none, none
 	h := *w.History

@@ -24,7 +24,7 @@ func Mixed() *model.Frame {
 	}
 	wedged := workflow("wedged", 0, 0.2, 0.02, "w:8000")
 	wedged.State, wedged.Condition, wedged.Since = model.Stalled, model.IsStalled, ago(25*time.Second)
-	wedged.Requests.Waiting, wedged.Requests.Running = model.Of(7), model.Of(0)
+	wedged.Requests.Waiting, wedged.Requests.Running, wedged.WaitNow = model.Of(7), model.Of(0), model.Reading{}
 	wedged.TTFT, wedged.TPOT = none(), none()
 	wedged.Objectives = []model.ObjectiveView{objective("ttft", 1, 0, 0, model.NoData), objective("tpot", 0.05, 0, 0, model.NoData)}
 	unjudged(&wedged, model.NoData, "no request ended in the window")
