@@ -37,6 +37,13 @@ var promises = []Topic{
 		Misleads: "It hides what retries cost the machine.",
 	},
 	{
+		Key: "goodput.sample", Name: "what the number of requests leaves open", Unit: "0–1, shown in %", Group: GroupPromise,
+		Is:       "The interval of a share that was seen on so many requests.",
+		Measured: "As the goodput.",
+		Formula:  "Wilson (1927): centre (p + z·z/2n) / (1 + z·z/n), half-width z·sqrt(p(1−p)/n + z·z/(4n·n)) / (1 + z·z/n), z = 1.96",
+		Misleads: "It speaks of this window: requests of one minute share their fate, and say less of the service.",
+	},
+	{
 		Key: "goodput.evidence", Name: "what the window says of the service", Unit: "0–1, shown in %", Group: GroupPromise,
 		Is:       "The interval of the long-run share, given that requests of one minute share their fate.",
 		Measured: "As the goodput, in blocks of 10 s.",
@@ -86,6 +93,12 @@ var promises = []Topic{
 		Is:      "How many requests of the period missed a bound or failed.",
 		Formula: "Σ (judged − good)", Measured: "Over the part of the period that was seen.",
 		Misleads: "Where goodput is an interval its lower end is counted: at least as many were good.",
+	},
+	{
+		Key: "budget.seen", Name: "seen of the period", Unit: "s", Group: GroupPromise,
+		Is:      "How much of the period of the promise slotop was there to see.",
+		Formula: "time watched, up to the period", Measured: "On slotop's own clock.",
+		Misleads: "Early on a budget is judged on little.",
 	},
 	{
 		Key: "budget.exhausted_in", Name: "time until the budget is gone", Unit: "s", Group: GroupPromise,

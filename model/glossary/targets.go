@@ -44,6 +44,7 @@ var findings = []Topic{
 	finding("factor.work", "work through a factor", "share of the work before", "By how much the work grew through this factor alone.", "change of the work with only this factor changed", "Effects multiply and do not add up."),
 	finding("evidence", "evidence", "", "A measured fact that a finding rests on.", "as it says", ""),
 	finding("finding.n", "requests behind a finding", "requests", "How many requests a finding rests on.", "counted over the window", "Below 30 nothing is called sure."),
+	finding("finding.since", "a finding since", "", "When the finding was first made.", "time of the evaluation", "The cause may have begun earlier: a change must be beyond chance first."),
 	finding("confidence", "confidence", "", "How sure a finding is: high is a cause with what binds and nothing against it, medium a cause alone, low a pattern of symptoms.", "by what was found for and against it", "High is no proof: what would change the mind is listed."),
 	finding("stage", "stage of a load test", "", "A stretch from one mark to the next, with figures of its own.", "from the marks", "Requests that began before a mark end behind it."),
 	finding("delivery.sent", "messages delivered", "messages", "How many alerts were carried out to a receiver.", "counted", ""),

@@ -44,7 +44,7 @@ func alertPage(f *model.Frame, w int, look Look) []string {
 	s.facts("", s.remarks(f, a)...)
 	s.members(f, a)
 	if i := slices.IndexFunc(f.Workflows, func(w model.WorkflowView) bool { return w.Name == string(a.Workflow) }); i >= 0 {
-		s.goodput(f.Workflows[i].Goodput)
+		s.goodput(f.Workflows[i].Name, f.Workflows[i].Goodput)
 		s.objectives(&f.Workflows[i])
 	}
 	var own []model.AlertEvent

@@ -37,25 +37,25 @@ func (s *sheet) budgets(f *model.Frame) {
 }
 
 func budgetColumns(longest, w int) []column[*model.WorkflowView] {
-	burn := func(title string, drop int, of func(model.Burn) model.Reading) column[*model.WorkflowView] {
-		return column[*model.WorkflowView]{title: title, min: 6, drop: drop, draw: func(r *model.WorkflowView, _ int, k Look) cell {
+	burn := func(title, topic string, drop int, of func(model.Burn) model.Reading) column[*model.WorkflowView] {
+		return column[*model.WorkflowView]{title: title, min: 6, drop: drop, about: workflowAbout(topic), draw: func(r *model.WorkflowView, _ int, k Look) cell {
 			return k.burnCell(of(r.Budget.Burn))
 		}}
 	}
 	return quietRest([]column[*model.WorkflowView]{
-		{title: "WORKFLOW", min: leastName(longest, w, 10), max: nameWidth(longest), left: true, draw: drawName},
-		{title: "GOODPUT", min: 8, drop: 5, draw: func(r *model.WorkflowView, _ int, k Look) cell { return k.goodput(r) }},
-		{title: "OF", min: 7, drop: 6, draw: func(r *model.WorkflowView, _ int, _ Look) cell {
+		{title: "WORKFLOW", min: leastName(longest, w, 10), max: nameWidth(longest), left: true, about: workflowAbout("row.workflow"), draw: drawName},
+		{title: "GOODPUT", min: 8, drop: 5, about: workflowAbout("goodput"), draw: func(r *model.WorkflowView, _ int, k Look) cell { return k.goodput(r) }},
+		{title: "OF", min: 7, drop: 6, about: workflowAbout("target"), draw: func(r *model.WorkflowView, _ int, _ Look) cell {
 			return cell{themes.Muted, unit.Promised(r.Promised.Share)}
 		}},
-		burn("2 MIN", 4, func(b model.Burn) model.Reading { return b.M2 }),
-		burn("5 MIN", 0, func(b model.Burn) model.Reading { return b.M5 }),
-		burn("30 MIN", 3, func(b model.Burn) model.Reading { return b.M30 }),
-		{title: "LEFT", min: 6, draw: func(r *model.WorkflowView, _ int, k Look) cell { return k.left(r.Budget) }},
-		{title: "GONE IN", min: 7, draw: drawGone},
-		{title: "SEEN", min: 13, drop: 7, draw: drawSeen},
-		{title: "BAD", min: 4, drop: 8, draw: func(r *model.WorkflowView, w int, k Look) cell { return k.count(r.Budget.Bad, w) }},
-		{title: "ALLOWED", min: 7, drop: 8, draw: func(r *model.WorkflowView, w int, k Look) cell { return k.count(r.Budget.Allowed, w) }},
+		burn("2 MIN", "burn.2m", 4, func(b model.Burn) model.Reading { return b.M2 }),
+		burn("5 MIN", "burn.5m", 0, func(b model.Burn) model.Reading { return b.M5 }),
+		burn("30 MIN", "burn.30m", 3, func(b model.Burn) model.Reading { return b.M30 }),
+		{title: "LEFT", min: 6, about: workflowAbout("budget"), draw: func(r *model.WorkflowView, _ int, k Look) cell { return k.left(r.Budget) }},
+		{title: "GONE IN", min: 7, about: workflowAbout("budget.exhausted_in"), draw: drawGone},
+		{title: "SEEN", min: 13, drop: 7, about: workflowAbout("budget.seen"), draw: drawSeen},
+		{title: "BAD", min: 4, drop: 8, about: workflowAbout("budget.bad"), draw: func(r *model.WorkflowView, w int, k Look) cell { return k.count(r.Budget.Bad, w) }},
+		{title: "ALLOWED", min: 7, drop: 8, about: workflowAbout("budget.allowed"), draw: func(r *model.WorkflowView, w int, k Look) cell { return k.count(r.Budget.Allowed, w) }},
 		{title: "", min: 22, drop: 9, left: true, draw: func(r *model.WorkflowView, w int, k Look) cell {
 			return cell{themes.Text, k.sentence(string(r.Budget.Text), w)}
 		}},

@@ -95,7 +95,7 @@ func devicesTitle(f *model.Frame, w int, look Look) string {
 	}
 	var remarks []part
 	if s := f.DeviceSum; s != nil && s.TookS.OK() && f.Every > 0 && s.TookS.Value > f.Every.Seconds() {
-		remarks = append(remarks, say(1, themes.Warn, "GPU round "+unit.Duration(s.TookS.Value)))
+		remarks = append(remarks, say(1, themes.Warn, "GPU round "+unit.Duration(s.TookS.Value)).of("round", ""))
 	}
 	if doubted {
 		remarks = append(remarks, say(2, themes.Warn, "0 %? tokens flow"))
@@ -122,7 +122,7 @@ func deviceSums(f *model.Frame, look Look) []part {
 	if s.Busy.OK() && s.Measured < s.Total {
 		mean = fmt.Sprintf(", mean of %d of %d", s.Measured, s.Total)
 	}
-	busy := part{segs: []seg{{themes.Muted, "busy "}, seg(look.reading(s.Busy, 12, unit.Ratio)), {themes.Muted, mean}}}
+	busy := part{segs: []seg{{themes.Muted, "busy "}, seg(look.reading(s.Busy, 12, unit.Ratio)), {themes.Muted, mean}}}.of("busy", "")
 	return append([]part{busy}, deviceTotals(s)...)
 }
 
@@ -130,13 +130,13 @@ func deviceSums(f *model.Frame, look Look) []part {
 func deviceTotals(s *model.DevicesView) []part {
 	var out []part
 	if s.Used.OK() && s.Memory.OK() {
-		out = append(out, part{segs: []seg{{themes.Muted, "memory "}, {themes.Text, unit.BytesOf(s.Used.Value, s.Memory.Value)}}, drop: 1})
+		out = append(out, part{segs: []seg{{themes.Muted, "memory "}, {themes.Text, unit.BytesOf(s.Used.Value, s.Memory.Value)}}, drop: 1}.of("memory_used", ""))
 	}
 	if s.PowerW.OK() {
-		out = append(out, part{segs: []seg{{themes.Muted, "power "}, {themes.Text, unit.Watts(s.PowerW.Value)}}, drop: 2})
+		out = append(out, part{segs: []seg{{themes.Muted, "power "}, {themes.Text, unit.Watts(s.PowerW.Value)}}, drop: 2}.of("power_w", ""))
 	}
 	if s.Bad > 0 {
-		out = append(out, say(3, themes.Warn, plural(s.Bad, "bad sample")))
+		out = append(out, say(3, themes.Warn, plural(s.Bad, "bad sample")).of("bad_samples", ""))
 	}
 	return out
 }

@@ -83,13 +83,13 @@ func (s *sheet) identity(f *model.Frame, d *model.DeviceView) {
 		told = append(told, say(0, themes.Warn, "stale since "+hms(d.GoodAt)))
 	}
 	if d.UnchangedS.OK() {
-		told = append(told, say(0, themes.Warn, "no reading moved for "+unit.Duration(d.UnchangedS.Value)+": it repeats itself"))
+		told = append(told, say(0, themes.Warn, "no reading moved for "+unit.Duration(d.UnchangedS.Value)+": it repeats itself").of("unchanged", d.UUID))
 	}
 	role := themes.Muted
 	if d.BadSamples > 0 {
 		role = themes.Warn
 	}
-	s.facts("told by", append(told, say(0, role, plural(d.BadSamples, "bad sample")))...)
+	s.facts("told by", append(told, say(0, role, plural(d.BadSamples, "bad sample")).of("bad_samples", d.UUID))...)
 }
 
 // deviceFacts are the readings of a page, by what they are about.
@@ -123,7 +123,7 @@ func (s *sheet) readings(d *model.DeviceView) {
 	for _, group := range deviceFacts {
 		var ps []part
 		for _, fact := range group.of {
-			ps = append(ps, part{segs: []seg{{themes.Muted, fact.label + " "}, seg(k.inFull(d, fact.metric))}})
+			ps = append(ps, part{segs: []seg{{themes.Muted, fact.label + " "}, seg(k.inFull(d, fact.metric))}}.of(fact.metric.String(), d.UUID))
 		}
 		s.facts(group.label, ps...)
 	}
@@ -137,7 +137,7 @@ func (s *sheet) readings(d *model.DeviceView) {
 	if d.Throttled == nil {
 		held.text = "not known"
 	}
-	s.facts("held back", part{segs: []seg{seg(held)}})
+	s.facts("held back", part{segs: []seg{seg(held)}}.of("throttled", d.UUID))
 }
 
 // inFull is a reading with its unit, or the word for why there is none.
@@ -197,7 +197,7 @@ func (s *sheet) onDevice(d *model.DeviceView) {
 		}
 		ps := []part{say(0, themes.Strong, k.foreign(string(p.Name), 40)), say(0, themes.Muted, "pid "+strconv.Itoa(p.PID))}
 		if p.Memory.OK() {
-			ps = append(ps, say(0, themes.Text, unit.Bytes(p.Memory.Value)))
+			ps = append(ps, say(0, themes.Text, unit.Bytes(p.Memory.Value)).of("process.memory", Within(d.UUID, strconv.Itoa(p.PID))))
 		}
 		if p.Engine != "" {
 			ps = append(ps, say(0, themes.Text, k.foreign(string(p.Engine), 40)))

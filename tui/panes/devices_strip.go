@@ -30,14 +30,14 @@ func (GPUs) Render(f *model.Frame, size layout.Size, look Look) string {
 	if s == nil || size.H <= 0 {
 		return ""
 	}
-	head := part{segs: []seg{{themes.Muted, "GPUs "}, {themes.Text, gpuCount(f)}}}
+	head := part{segs: []seg{{themes.Muted, "GPUs "}, {themes.Text, gpuCount(f)}}}.of("devices", "")
 	if n := gpusLost(f); n > 0 {
 		head.segs = append(head.segs, seg{themes.Breach, " " + look.mark(down) + unit.Integer(float64(n)) + " LOST"})
 	}
 	ps := []part{head}
 	if v, ok := s.Busy.Get(); ok {
 		full, empty := chart.Meter(v, meterCells, look.ASCII)
-		ps = append(ps, part{segs: []seg{{themes.Muted, "busy "}, {themes.Meter, full}, {themes.Rule, empty}, {themes.Text, " " + unit.Percent(v)}}, drop: 1})
+		ps = append(ps, part{segs: []seg{{themes.Muted, "busy "}, {themes.Meter, full}, {themes.Rule, empty}, {themes.Text, " " + unit.Percent(v)}}, drop: 1}.of("busy", ""))
 	}
 	if n := gpusHeldBack(f); n > 0 {
 		ps = append(ps, say(4, themes.Warn, unit.Integer(float64(n))+" held back"))

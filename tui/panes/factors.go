@@ -47,7 +47,7 @@ var shortFactors = map[model.Factor]string{
 }
 
 // factors is a row a factor, those that moved first among equals.
-func (s *sheet) factors(list []model.FactorView) {
+func (s *sheet) factors(pool string, list []model.FactorView) {
 	if len(list) == 0 {
 		return
 	}
@@ -55,7 +55,7 @@ func (s *sheet) factors(list []model.FactorView) {
 	for i := range list {
 		longest = max(longest, cells(unit.Escape(string(list[i].Who), s.look.ASCII)))
 	}
-	t := fit(factorColumns(longest), s.w-1)
+	t := fit(factorColumns(pool, longest), s.w-1)
 	s.out = append(s.out, t.head(s.look))
 	for i := range list[:min(len(list), maxListed)] {
 		v := &list[i]
@@ -68,7 +68,10 @@ func (s *sheet) factors(list []model.FactorView) {
 	s.more(len(list) - maxListed)
 }
 
-func factorColumns(longest int) []column[*model.FactorView] {
+func factorColumns(pool string, longest int) []column[*model.FactorView] {
+	about := func(topic string) func(*model.FactorView) About {
+		return func(v *model.FactorView) About { return About{topic, Within(pool, string(v.Factor))} }
+	}
 	value := func(v *model.FactorView, r model.Reading, w int, k Look) cell {
 		format := unit.Number
 		if l, ok := factorLooks[v.Factor]; ok {
@@ -82,13 +85,13 @@ func factorColumns(longest int) []column[*model.FactorView] {
 		{title: "FACTOR", min: 14, left: true, draw: func(v *model.FactorView, w int, k Look) cell {
 			return cell{dimmed(v, themes.Strong), k.foreign(factorWord(v.Factor), w)}
 		}},
-		{title: "BEFORE", min: 7, drop: 2, draw: func(v *model.FactorView, w int, k Look) cell { return value(v, v.Before, w, k) }},
-		{title: "NOW", min: 7, drop: 2, draw: func(v *model.FactorView, w int, k Look) cell { return value(v, v.Now, w, k) }},
-		{title: "RATIO", min: 6, draw: func(v *model.FactorView, w int, k Look) cell {
+		{title: "BEFORE", min: 7, drop: 2, about: about("factor.before"), draw: func(v *model.FactorView, w int, k Look) cell { return value(v, v.Before, w, k) }},
+		{title: "NOW", min: 7, drop: 2, about: about("factor.now"), draw: func(v *model.FactorView, w int, k Look) cell { return value(v, v.Now, w, k) }},
+		{title: "RATIO", min: 6, about: about("factor.ratio"), draw: func(v *model.FactorView, w int, k Look) cell {
 			c := k.reading(v.Ratio, w, unit.Times)
 			return cell{dimmed(v, c.role), unit.Sentence(c.text, k.ASCII)}
 		}},
-		{title: "WORK", min: 8, draw: func(v *model.FactorView, w int, k Look) cell {
+		{title: "WORK", min: 8, about: about("factor.work"), draw: func(v *model.FactorView, w int, k Look) cell {
 			c := k.reading(v.Work, w, unit.More)
 			return cell{dimmed(v, c.role), c.text}
 		}},

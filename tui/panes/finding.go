@@ -124,13 +124,13 @@ func (s *sheet) items(label, mark, ascii string, texts []string) {
 func (s *sheet) rests(f *model.Frame, d *model.FindingView) {
 	var ps []part
 	if s.w < narrow { // its title has no room for it
-		ps = append(ps, say(0, themes.Text, sure(d, s.look)))
+		ps = append(ps, say(0, themes.Text, sure(d, s.look)).of("confidence", FindingKey(d)))
 	}
 	if n, ok := d.N.Get(); ok {
-		ps = append(ps, say(0, themes.Text, samples(n)+" requests"))
+		ps = append(ps, say(0, themes.Text, samples(n)+" requests").of("finding.n", FindingKey(d)))
 	}
 	if !d.Since.IsZero() {
-		ps = append(ps, part{segs: []seg{{themes.Muted, "since "}, {themes.Text, when(d.Since, f.At)}}})
+		ps = append(ps, part{segs: []seg{{themes.Muted, "since "}, {themes.Text, when(d.Since, f.At)}}}.of("finding.since", FindingKey(d)))
 	}
 	for _, about := range []struct{ word, name string }{{"workflow", string(d.Workflow)}, {"target", string(d.Target)}} {
 		if about.name != "" {

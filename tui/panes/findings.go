@@ -212,16 +212,16 @@ func findingColumns(longest, w int) []column[*model.FindingView] {
 		{title: "", min: 3, left: true, draw: func(d *model.FindingView, w int, k Look) cell {
 			return cell{themes.Muted, k.foreign(d.ID, w)}
 		}},
-		{title: "", min: 14, max: 60, left: true, draw: func(d *model.FindingView, w int, k Look) cell {
+		{title: "", min: 14, max: 60, left: true, about: func(d *model.FindingView) About { return About{"row.finding", FindingKey(d)} }, draw: func(d *model.FindingView, w int, k Look) cell {
 			return cell{themes.Strong, k.clipped(unit.Sentence(d.Title, k.ASCII), w)}
 		}},
 		{title: "", min: name, left: true, drop: 2, draw: func(d *model.FindingView, w int, k Look) cell {
 			return cell{themes.Text, k.foreign(aboutWhom(d), w)}
 		}},
-		{title: "", min: 6, left: true, draw: func(d *model.FindingView, w int, k Look) cell {
+		{title: "", min: 6, left: true, about: findingAbout("confidence"), draw: func(d *model.FindingView, w int, k Look) cell {
 			return cell{themes.Text, k.foreign(string(d.Confidence), w)}
 		}},
-		{title: "", min: since, left: true, drop: 1, draw: func(d *model.FindingView, w int, k Look) cell {
+		{title: "", min: since, left: true, drop: 1, about: findingAbout("finding.since"), draw: func(d *model.FindingView, w int, k Look) cell {
 			at := unit.ClockMinute(d.Since, k.ASCII)
 			if w > len(at) {
 				at = "since " + at
@@ -229,6 +229,11 @@ func findingColumns(longest, w int) []column[*model.FindingView] {
 			return cell{themes.Muted, at}
 		}},
 	}
+}
+
+// findingAbout says what a column holds of its row's finding.
+func findingAbout(topic string) func(*model.FindingView) About {
+	return func(d *model.FindingView) About { return About{topic, FindingKey(d)} }
 }
 
 // concluded is what a diagnosis says beside its findings: what limits it, and how
@@ -240,7 +245,7 @@ func (s *sheet) concluded(d *model.DiagnosisView) {
 	case d.Why != "":
 		s.text(indent, themes.Muted, string(d.Why))
 	}
-	s.factors(d.Factors)
+	s.factors(d.Pool, d.Factors)
 }
 
 // undiagnosed is the pools without a finding: a line for all of which the same is so.
@@ -251,7 +256,7 @@ func (s *sheet) undiagnosed(f *model.Frame, list []*model.DiagnosisView) {
 	if len(f.Diagnoses) == 1 {
 		s.heading(f, list[0])
 		s.text(indent, themes.Text, list[0].Verdict())
-		s.factors(list[0].Factors)
+		s.factors(list[0].Pool, list[0].Factors)
 		return
 	}
 	if len(s.out) == 0 {

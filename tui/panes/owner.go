@@ -25,6 +25,7 @@ type owner struct {
 	c     *model.CapacityView
 	a     *model.AlertView
 	g     *model.DiagnosisView
+	found *model.FindingView
 	stage *model.StageView
 	sw    *model.StageWorkflow // of stage
 	part  string               // behind the name, where it names no engine and no stage
@@ -47,7 +48,7 @@ func ownerOf(f *model.Frame, of string, t glossary.Topic) owner {
 	case glossary.GroupFindings:
 		if o.a = alertNamed(f, model.AlertID(name)); o.a == nil {
 			o.serving(name)
-			o.g = diagnosisNamed(f, name)
+			o.g, o.found = diagnosisNamed(f, name), findingNamed(f, name)
 		}
 	case glossary.GroupTargets:
 		o.t = targetNamed(f, name)
@@ -111,6 +112,16 @@ func poolNamed(f *model.Frame, name string) *model.CapacityView {
 	return nil
 }
 
+// findingNamed is the finding of a key.
+func findingNamed(f *model.Frame, key string) *model.FindingView {
+	for i := range f.Findings {
+		if FindingKey(&f.Findings[i]) == key {
+			return &f.Findings[i]
+		}
+	}
+	return nil
+}
+
 // diagnosisNamed is the diagnosis of a pool.
 func diagnosisNamed(f *model.Frame, pool string) *model.DiagnosisView {
 	for i := range f.Diagnoses {
@@ -147,6 +158,10 @@ func (o owner) words(k Look) string {
 		return "target " + o.t.Name
 	case o.a != nil:
 		return "alert " + o.a.Rule
+	case o.found != nil:
+		return "finding " + o.found.ID + ", " + o.found.Title
+	case o.g != nil:
+		return "pool " + o.g.Pool
 	default:
 		return ""
 	}

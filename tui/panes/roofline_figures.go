@@ -19,7 +19,7 @@ func drawFigures(f *model.Frame, u *model.UtilizationView, size layout.Size, loo
 	gpus := gpusOf(f, u.Target)
 	out := []string{look.rule(size.W, gpusTitle(u, gpus, look))}
 	for _, m := range u.Measures {
-		out = append(out, measureLine(m, size.W, look))
+		out = append(out, measureLine(u.Target, m, size.W, look))
 	}
 	if len(u.Measures) == 0 {
 		out = append(out, look.line(size.W).pad(1).put(themes.Muted, "MFU, MBU not known: see below").String())
@@ -31,8 +31,8 @@ func drawFigures(f *model.Frame, u *model.UtilizationView, size layout.Size, loo
 		figure("peaks", ps...)
 	}
 	if len(gpus) > 0 {
-		figure("power", powerPart(gpus, look))
-		clock, held := clockPart(gpus, look), heldPart(gpus, look)
+		figure("power", powerPart(gpus, look).of("power_w", ofGPUs(u, gpus)))
+		clock, held := clockPart(gpus, look).of("sm_clock_hz", ofGPUs(u, gpus)), heldPart(gpus, look).of("throttled", ofGPUs(u, gpus))
 		if held.segs[0].role == themes.Warn { // what to look at has room of its own
 			figure("clock", clock)
 			figure("held", held)
@@ -40,13 +40,21 @@ func drawFigures(f *model.Frame, u *model.UtilizationView, size layout.Size, loo
 			figure("clock", clock, held)
 		}
 	}
-	figure("busy", busyPart(u, look), say(1, themes.Muted, "(some kernel ran)"))
+	figure("busy", busyPart(u, look).of("busy", u.Target), say(1, themes.Muted, "(some kernel ran)"))
 	if len(gpus) == 0 {
 		for _, l := range wrap(noGPUs, size.W-1) {
 			out = append(out, look.line(size.W).pad(1).put(themes.Muted, l).String())
 		}
 	}
 	return out[:min(len(out), max(size.H, 0))]
+}
+
+// ofGPUs is whose a figure of several GPUs is: the only one's, else the engine's.
+func ofGPUs(u *model.UtilizationView, gpus []*model.DeviceView) string {
+	if len(gpus) == 1 {
+		return gpus[0].UUID
+	}
+	return u.Target
 }
 
 const noGPUs = "power and clocks: no GPU is known to serve it; nvml: beside the engines, or gpus in the configuration"
@@ -84,17 +92,17 @@ func gpusOf(f *model.Frame, target string) []*model.DeviceView {
 
 // measureLine is compute and bandwidth by one basis: the counters' words where they
 // are counted, MFU and MBU where they are worked out.
-func measureLine(m model.MeasureView, w int, look Look) string {
+func measureLine(target string, m model.MeasureView, w int, look Look) string {
 	compute, bandwidth := measureWords(m)
 	l := look.line(w).pad(1).put(themes.Muted, compute).pad(figureLabel + 1)
 	for _, c := range []struct {
-		label string
+		label, topic string
 		cell
-	}{{"", look.useShare(m.Compute, 8)}, {bandwidth, look.useShare(m.Bandwidth, 8)}} {
+	}{{"", "compute", look.useShare(m.Compute, 8)}, {bandwidth, "bandwidth", look.useShare(m.Bandwidth, 8)}} {
 		if c.label != "" {
 			l.pad(l.w+2).put(themes.Muted, c.label).pad(l.w + 5 - cells(c.label))
 		}
-		l.pad(l.w+6-cells(c.text)).put(c.role, c.text)
+		l.pad(l.w+6-cells(c.text)).parts(0, part{segs: []seg{seg(c.cell)}}.of(c.topic, Within(target, string(m.Basis))))
 	}
 	by := look.basis(m.Basis)
 	if word := basisWords[m.Basis].word; word != "" && l.w+2+cells(by) > w {
@@ -123,10 +131,10 @@ func measurePart(m model.MeasureView, drop int, look Look) part {
 func peaks(u *model.UtilizationView, look Look) []part {
 	var out []part
 	if v, ok := u.PeakFLOPs.Get(); ok {
-		out = append(out, say(0, themes.Text, unit.FLOPs(v)))
+		out = append(out, say(0, themes.Text, unit.FLOPs(v)).of("peak_flops", u.Target))
 	}
 	if v, ok := u.PeakBytes.Get(); ok {
-		out = append(out, say(0, themes.Text, unit.Bandwidth(v)))
+		out = append(out, say(0, themes.Text, unit.Bandwidth(v)).of("peak_bytes", u.Target))
 	}
 	if c := confidenceText(u); c != "" && len(out) > 0 {
 		out = append(out, say(1, themes.Muted, look.sentence(c, 20)))
@@ -218,7 +226,7 @@ func (s *sheet) useLines(f *model.Frame, u *model.UtilizationView) {
 	k := s.look
 	var measures []part
 	for i, m := range u.Measures {
-		measures = append(measures, measurePart(m, i, k))
+		measures = append(measures, measurePart(m, i, k).of("compute", Within(u.Target, string(m.Basis))))
 	}
 	if len(measures) == 0 {
 		measures = []part{say(0, themes.Muted, "MFU, MBU not known")}
@@ -236,7 +244,7 @@ func (s *sheet) useLines(f *model.Frame, u *model.UtilizationView) {
 // useParts is how the GPUs of an engine run, and how sure its peaks are.
 func useParts(f *model.Frame, u *model.UtilizationView, k Look) []part {
 	c := k.ratio(u.Busy, 12)
-	out := []part{{segs: []seg{{themes.Muted, "busy "}, seg(c)}, drop: 2}, say(5, themes.Muted, "(some kernel ran)")}
+	out := []part{part{segs: []seg{{themes.Muted, "busy "}, seg(c)}, drop: 2}.of("busy", u.Target), say(5, themes.Muted, "(some kernel ran)")}
 	if c := confidenceText(u); c != "" {
 		out = append(out, say(4, themes.Muted, "peaks: "+k.sentence(c, 20)))
 	}
@@ -248,5 +256,6 @@ func useParts(f *model.Frame, u *model.UtilizationView, k Look) []part {
 	power.segs = append([]seg{{themes.Muted, "power "}}, power.segs...)
 	clock.segs = append([]seg{{themes.Muted, "clock "}}, clock.segs...)
 	power.drop, clock.drop = 1, 3
+	power, clock = power.of("power_w", ofGPUs(u, gpus)), clock.of("sm_clock_hz", ofGPUs(u, gpus))
 	return append([]part{power, clock, heldPart(gpus, k)}, out...)
 }

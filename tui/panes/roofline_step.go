@@ -13,17 +13,17 @@ const stepLines = 8
 
 // stepPart is one part of a step.
 type stepPart struct {
-	name, short string
-	of          func(*model.StepView) model.Reading
+	name, short, topic string
+	of                 func(*model.StepView) model.Reading
 }
 
 // stepParts are the parts of a step in their order; they add up to it.
 var stepParts = []stepPart{
-	{"fixed+weights", "weights", func(s *model.StepView) model.Reading { return s.Fixed }},
-	{"KV reads", "KV", func(s *model.StepView) model.Reading { return s.KV }},
-	{"prefill", "prefill", func(s *model.StepView) model.Reading { return s.Prefill }},
-	{"sequences", "sequences", func(s *model.StepView) model.Reading { return s.Sequences }},
-	{"unexplained", "unexplained", func(s *model.StepView) model.Reading { return s.Unexplained }},
+	{"fixed+weights", "weights", "step.fixed", func(s *model.StepView) model.Reading { return s.Fixed }},
+	{"KV reads", "KV", "step.kv", func(s *model.StepView) model.Reading { return s.KV }},
+	{"prefill", "prefill", "step.prefill", func(s *model.StepView) model.Reading { return s.Prefill }},
+	{"sequences", "sequences", "step.sequences", func(s *model.StepView) model.Reading { return s.Sequences }},
+	{"unexplained", "unexplained", "step.unexplained", func(s *model.StepView) model.Reading { return s.Unexplained }},
 }
 
 // drawStep is what the mean step is made of, as bars of one scale, and how long it
@@ -31,7 +31,7 @@ var stepParts = []stepPart{
 func drawStep(_ *model.Frame, u *model.UtilizationView, size layout.Size, look Look) []string {
 	title, remark := stepTitle(u)
 	if r, ok := residualOf(u).Get(); ok && size.H <= len(stepParts)+1 { // no line is left for it
-		remark = []part{say(0, machineOf(u).role(), unit.Multiple(r, look.ASCII)+" of what load explains")}
+		remark = []part{say(0, machineOf(u).role(), unit.Multiple(r, look.ASCII)+" of what load explains").of("step.residual", u.Target)}
 	}
 	out := []string{look.rule(size.W, title, remark...)}
 	s := &sheet{w: size.W, look: look}
@@ -42,7 +42,7 @@ func drawStep(_ *model.Frame, u *model.UtilizationView, size layout.Size, look L
 		return append(out, s.out[:min(len(s.out), max(size.H-1, 0))]...)
 	}
 	for _, p := range stepParts {
-		out = append(out, stepBar(u.Step, p, size.W, look))
+		out = append(out, stepBar(u, p, size.W, look))
 	}
 	for _, p := range stepRemarks(u, look) {
 		out = append(out, look.line(size.W).pad(1).parts(0, p).String())
@@ -75,8 +75,9 @@ func noSplit(u *model.UtilizationView) string {
 }
 
 // stepBar is one part: its name, its share of the step as a bar, and its time.
-func stepBar(s *model.StepView, p stepPart, w int, look Look) string {
+func stepBar(u *model.UtilizationView, p stepPart, w int, look Look) string {
 	const timeW = 8 // 122.4 ms
+	s := u.Step
 	r := p.of(s)
 	c := look.reading(r, timeW, unit.Milliseconds)
 	role := themes.Meter
@@ -89,7 +90,7 @@ func stepBar(s *model.StepView, p stepPart, w int, look Look) string {
 		full, empty := chart.Meter(r.Value/s.Seconds.Value, room, look.ASCII)
 		l.put(role, full).put(themes.Rule, empty)
 	}
-	return l.pad(max(labelW+2+max(room, 0)+timeW-cells(c.text), l.w)).put(c.role, c.text).String()
+	return l.pad(max(labelW+2+max(room, 0)+timeW-cells(c.text), l.w)).parts(0, part{segs: []seg{seg(c)}}.of(p.topic, u.Target)).String()
 }
 
 // stepRemarks is how long a step takes against what its load explains, and what else
@@ -97,7 +98,7 @@ func stepBar(s *model.StepView, p stepPart, w int, look Look) string {
 func stepRemarks(u *model.UtilizationView, look Look) []part {
 	out := []part{say(0, themes.Muted, "nothing to hold it against yet")}
 	if r, ok := residualOf(u).Get(); ok {
-		out[0] = say(0, machineOf(u).role(), unit.Multiple(r, look.ASCII)+" of what load explains")
+		out[0] = say(0, machineOf(u).role(), unit.Multiple(r, look.ASCII)+" of what load explains").of("step.residual", u.Target)
 	}
 	if machineOf(u) == machineSlower {
 		out = append(out, say(0, themes.Breach, "slower than its own baseline"))
@@ -106,10 +107,10 @@ func stepRemarks(u *model.UtilizationView, look Look) []part {
 	case u.Step.Gap:
 		out = append(out, say(0, themes.Warn, "step = gap between tokens"))
 	case u.Step.Samples > 0:
-		out = append(out, say(0, themes.Muted, "fitted to "+plural(u.Step.Samples, "sample")))
+		out = append(out, say(0, themes.Muted, "fitted to "+plural(u.Step.Samples, "sample")).of("step.samples", u.Target))
 	}
 	if v, ok := u.Step.Floor.Get(); ok {
-		out = append(out, say(0, themes.Muted, "the roofline allows "+unit.Milliseconds(v)))
+		out = append(out, say(0, themes.Muted, "the roofline allows "+unit.Milliseconds(v)).of("step.floor", u.Target))
 	}
 	return out
 }
@@ -120,28 +121,29 @@ func stepInOneLine(u *model.UtilizationView, w int, look Look) string {
 	if why := noSplit(u); why != "" {
 		return l.put(themes.Muted, "step").pad(labelW+1).put(themes.Muted, look.sentence(why, w)).String()
 	}
-	ps := []part{{segs: []seg{{themes.Muted, "step "}, {themes.Text, unit.Milliseconds(u.Step.Seconds.Value)}}}}
+	ps := []part{part{segs: []seg{{themes.Muted, "step "}, {themes.Text, unit.Milliseconds(u.Step.Seconds.Value)}}}.of("step", u.Target)}
 	if r, ok := residualOf(u).Get(); ok {
-		ps = append(ps, say(0, machineOf(u).role(), unit.Multiple(r, look.ASCII)+" of load"))
+		ps = append(ps, say(0, machineOf(u).role(), unit.Multiple(r, look.ASCII)+" of load").of("step.residual", u.Target))
 	}
 	for i, p := range stepParts {
 		if v, ok := p.of(u.Step).Get(); ok {
-			ps = append(ps, part{segs: []seg{{themes.Muted, p.short + " "}, {themes.Text, unit.Milliseconds(v)}}, drop: i + 1})
+			ps = append(ps, part{segs: []seg{{themes.Muted, p.short + " "}, {themes.Text, unit.Milliseconds(v)}}, drop: i + 1}.of(p.topic, u.Target))
 		}
 	}
 	return l.parts(2, ps...).String()
 }
 
 // stepShares is the same as shares of the step, for a page about many engines.
-func stepShares(s *model.StepView, look Look) []part {
-	ps := []part{say(0, themes.Text, unit.Milliseconds(s.Seconds.Value))}
+func stepShares(u *model.UtilizationView, look Look) []part {
+	s := u.Step
+	ps := []part{say(0, themes.Text, unit.Milliseconds(s.Seconds.Value)).of("step", u.Target)}
 	for _, p := range stepParts {
 		if v, ok := p.of(s).Get(); ok && s.Seconds.Value > 0 && unit.Percent(v/s.Seconds.Value) != "0 %" {
-			ps = append(ps, part{segs: []seg{{themes.Muted, p.name + " "}, {themes.Text, unit.Percent(v / s.Seconds.Value)}}})
+			ps = append(ps, part{segs: []seg{{themes.Muted, p.name + " "}, {themes.Text, unit.Percent(v / s.Seconds.Value)}}}.of(p.topic, u.Target))
 		}
 	}
 	if r, ok := s.Residual.Get(); ok {
-		ps = append(ps, say(0, themes.Text, unit.Multiple(r, look.ASCII)+" of what load explains"))
+		ps = append(ps, say(0, themes.Text, unit.Multiple(r, look.ASCII)+" of what load explains").of("step.residual", u.Target))
 	}
 	return ps
 }

@@ -328,11 +328,11 @@ func utilizationColumns(shown []*model.UtilizationView, w int, look Look) []colu
 		device = max(device, cells(unit.Escape(withPrecision(hardwareText(u), u), look.ASCII)))
 	}
 	return []column[*model.UtilizationView]{
-		{title: "ENGINE", min: leastName(longest, w, 14), max: nameWidth(longest), left: true, draw: func(u *model.UtilizationView, w int, k Look) cell {
+		{title: "ENGINE", min: leastName(longest, w, 14), max: nameWidth(longest), left: true, about: useAbout("row.engine"), draw: func(u *model.UtilizationView, w int, k Look) cell {
 			return cell{themes.Strong, k.foreign(u.Target, w)}
 		}},
-		{title: "COMPUTE", min: 7, draw: func(u *model.UtilizationView, w int, k Look) cell { return k.useShare(u.MFU, w) }},
-		{title: "BANDWIDTH", min: 9, draw: func(u *model.UtilizationView, w int, k Look) cell { return k.useShare(u.MBU, w) }},
+		{title: "COMPUTE", min: 7, about: useAbout("mfu"), draw: func(u *model.UtilizationView, w int, k Look) cell { return k.useShare(u.MFU, w) }},
+		{title: "BANDWIDTH", min: 9, about: useAbout("mbu"), draw: func(u *model.UtilizationView, w int, k Look) cell { return k.useShare(u.MBU, w) }},
 		{title: "BY", min: 8, max: len("engine estimate"), drop: 3, left: true, draw: func(u *model.UtilizationView, w int, k Look) cell {
 			words := basisWords[u.Basis]
 			switch {
@@ -353,7 +353,7 @@ func utilizationColumns(shown []*model.UtilizationView, w int, look Look) []colu
 			}
 			return cell{role, k.cut(strings.TrimSuffix(k.ceiling(u), "-bound"), w)}
 		}},
-		{title: "STEP", min: 8, drop: 4, draw: func(u *model.UtilizationView, w int, k Look) cell {
+		{title: "STEP", min: 8, drop: 4, about: useAbout("step"), draw: func(u *model.UtilizationView, w int, k Look) cell {
 			if u.Step == nil {
 				return k.absent(model.Unknown, w)
 			}
@@ -361,7 +361,7 @@ func utilizationColumns(shown []*model.UtilizationView, w int, look Look) []colu
 			c.text = k.cut(c.text, w)
 			return c
 		}},
-		{title: "SLOWDOWN", min: 8, drop: 2, draw: func(u *model.UtilizationView, w int, k Look) cell {
+		{title: "SLOWDOWN", min: 8, drop: 2, about: useAbout("step.residual"), draw: func(u *model.UtilizationView, w int, k Look) cell {
 			c := k.reading(residualOf(u), w, func(v float64) string { return unit.Multiple(v, k.ASCII) })
 			if c.role == themes.Text {
 				c.role = machineOf(u).role()
@@ -369,11 +369,16 @@ func utilizationColumns(shown []*model.UtilizationView, w int, look Look) []colu
 			c.text = k.cut(c.text, w)
 			return c
 		}},
-		{title: "BUSY", min: 6, drop: 5, draw: func(u *model.UtilizationView, w int, k Look) cell { return k.ratio(u.Busy, w) }},
+		{title: "BUSY", min: 6, drop: 5, about: useAbout("busy"), draw: func(u *model.UtilizationView, w int, k Look) cell { return k.ratio(u.Busy, w) }},
 		{title: "HARDWARE", min: min(device, 24), max: min(device, 40), drop: 6, left: true, draw: func(u *model.UtilizationView, w int, k Look) cell {
 			return cell{themes.Muted, k.foreign(withPrecision(hardwareText(u), u), w)}
 		}},
 	}
+}
+
+// useAbout says what a column holds of its row's engine.
+func useAbout(topic string) func(*model.UtilizationView) About {
+	return func(u *model.UtilizationView) About { return About{topic, u.Target} }
 }
 
 // hardwareText is what an engine runs on: 2 x H100 SXM.

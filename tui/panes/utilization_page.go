@@ -80,18 +80,19 @@ func (s *sheet) measures(u *model.UtilizationView) {
 	}
 	for _, m := range u.Measures {
 		compute, bandwidth := measureWords(m)
+		of := Within(u.Target, string(m.Basis))
 		words := basisWords[m.Basis]
 		if words.word == "" {
 			words.word, words.long = s.look.basis(m.Basis), string(m.Basis)
 		}
 		ps := []part{
-			s.look.measure(0, compute, s.look.useShare(m.Compute, 12), ""), s.look.measure(0, bandwidth, s.look.useShare(m.Bandwidth, 12), ""),
+			s.look.measure(0, compute, s.look.useShare(m.Compute, 12), "").of("compute", of), s.look.measure(0, bandwidth, s.look.useShare(m.Bandwidth, 12), "").of("bandwidth", of),
 		}
 		if m.FLOPs.OK() {
-			ps = append(ps, say(0, themes.Text, unit.FLOPs(m.FLOPs.Value)))
+			ps = append(ps, say(0, themes.Text, unit.FLOPs(m.FLOPs.Value)).of("flops", of))
 		}
 		if m.Bytes.OK() {
-			ps = append(ps, say(0, themes.Text, unit.Bandwidth(m.Bytes.Value)))
+			ps = append(ps, say(0, themes.Text, unit.Bandwidth(m.Bytes.Value)).of("bytes", of))
 		}
 		if m.Note == "" {
 			ps = append(ps, say(0, themes.Muted, s.look.sentence(words.long, 60)))
@@ -114,9 +115,9 @@ func (s *sheet) points(u *model.UtilizationView) {
 		if x.at == nil || !x.at.FLOPs.OK() || !x.at.Intensity.OK() {
 			continue
 		}
-		ps := []part{say(0, themes.Text, unit.FLOPs(x.at.FLOPs.Value)), say(0, themes.Text, "at "+unit.Intensity(x.at.Intensity.Value))}
+		ps := []part{say(0, themes.Text, unit.FLOPs(x.at.FLOPs.Value)), say(0, themes.Text, "at "+unit.Intensity(x.at.Intensity.Value)).of("intensity", u.Target)}
 		if reach, ok := reachable(u, x.at.Intensity.Value); ok {
-			ps = append(ps, say(0, themes.Muted, unit.Ratio(x.at.FLOPs.Value/reach)+" of the "+unit.FLOPs(reach)+" that the roof allows there"))
+			ps = append(ps, say(0, themes.Muted, unit.Ratio(x.at.FLOPs.Value/reach)+" of the "+unit.FLOPs(reach)+" that the roof allows there").of("efficiency", u.Target))
 		}
 		s.facts(x.label, ps...)
 	}
@@ -124,7 +125,7 @@ func (s *sheet) points(u *model.UtilizationView) {
 		s.text(1, themes.Muted, noPoint(u))
 	}
 	if v, ok := u.Ridge.Get(); ok {
-		s.facts("ridge", say(0, themes.Text, unit.Intensity(v)), say(0, themes.Muted, "left of it bandwidth is the roof, right of it compute"))
+		s.facts("ridge", say(0, themes.Text, unit.Intensity(v)).of("ridge", u.Target), say(0, themes.Muted, "left of it bandwidth is the roof, right of it compute"))
 	}
 	if text, ok := trailText(u, s.look); ok {
 		s.facts("10 minutes", say(0, themes.Text, text))
@@ -186,7 +187,7 @@ func (s *sheet) origins(u *model.UtilizationView) {
 	s.facts("models", say(0, themes.Text, k.foreign(strings.Join(u.Models, ", "), maxProse)))
 	s.facts("shape", known(u.Shape, "not known: models in the configuration names it"), by(u.ShapeFrom))
 	s.facts("accelerator", known(u.Device, "not known: hardware in the configuration names it"), by(u.DeviceFrom))
-	s.facts("GPUs", part{segs: []seg{seg(k.count(u.GPUs, 12)), {themes.Muted, " serve it"}}}, known(model.Text(strings.ToUpper(string(u.Precision))), "precision not known"))
+	s.facts("GPUs", part{segs: []seg{seg(k.count(u.GPUs, 12)), {themes.Muted, " serve it"}}}.of("gpus", u.Target), known(model.Text(strings.ToUpper(string(u.Precision))), "precision not known"))
 	ps := peaks(u, k)
 	if len(ps) == 0 {
 		ps = []part{say(0, themes.Warn, "not known")}

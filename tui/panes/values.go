@@ -130,6 +130,8 @@ func (o owner) ofGoodput(topic string) (value, bool) {
 		v.rng = g.PerSecond
 	case "output":
 		v.rng = g.OutputPerSecond
+	case "sample":
+		v.rng = g.Sample
 	case "user":
 		v.share = g.UserShare
 	case "n":
@@ -169,6 +171,7 @@ func (o owner) ofWorkflow() map[string]model.Reading {
 	if b := w.Budget; b != nil {
 		out["burn"], out["burn.2m"], out["burn.5m"], out["burn.30m"] = b.Burn.M5, b.Burn.M2, b.Burn.M5, b.Burn.M30
 		out["budget"], out["budget.allowed"], out["budget.bad"], out["budget.exhausted_in"] = b.Remaining, b.Allowed, b.Bad, b.ExhaustedIn
+		out["budget.seen"] = model.Of(b.ObservedS)
 	}
 	if p := w.Phases; p != nil {
 		for key, n := range map[string]model.Reading{"queued": p.Queued, "preparing_context": p.PreparingContext, "waiting_for_model": p.WaitingForModel,
@@ -303,6 +306,9 @@ func (o owner) ofAlert() map[string]model.Reading {
 
 // ofFactor is a factor of a diagnosis, which the part names.
 func (o owner) ofFactor() map[string]model.Reading {
+	if o.found != nil {
+		return map[string]model.Reading{"finding.n": o.found.N}
+	}
 	if o.g == nil {
 		return nil
 	}

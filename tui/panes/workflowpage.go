@@ -133,9 +133,9 @@ func (s *sheet) kept(w *model.WorkflowView) {
 	p := w.Promised
 	promise := []part{say(0, themes.Muted, "no objective")}
 	if len(w.Objectives) > 0 {
-		promise = []part{say(0, themes.Text, unit.Promised(p.Share)+" of requests within all of")}
+		promise = []part{say(0, themes.Text, unit.Promised(p.Share)+" of requests within all of").of("target", w.Name)}
 		for _, o := range w.Objectives {
-			promise = append(promise, say(0, themes.Strong, o.Metric.Title()+" "+unit.Limit(o.MaxS)))
+			promise = append(promise, say(0, themes.Strong, o.Metric.Title()+" "+unit.Limit(o.MaxS)).of(string(o.Metric)+".max", w.Name))
 		}
 	}
 	switch {
@@ -154,13 +154,13 @@ func (s *sheet) kept(w *model.WorkflowView) {
 		promise = append(promise, say(0, themes.Muted, "an answer cut at its output limit is bad"))
 	}
 	s.facts("promise", promise...)
-	s.goodput(w.Goodput)
-	s.deadline(w.Deadline)
+	s.goodput(w.Name, w.Goodput)
+	s.deadline(w.Name, w.Deadline)
 }
 
 // goodput is the share and the rate, of which requests, and how far it goes as
 // evidence.
-func (s *sheet) goodput(g *model.GoodputView) {
+func (s *sheet) goodput(name string, g *model.GoodputView) {
 	k := s.look
 	if g == nil {
 		return
@@ -170,11 +170,12 @@ func (s *sheet) goodput(g *model.GoodputView) {
 	if g.Share.Lo.OK() {
 		share[0].segs = []seg{seg(k.goodputOf(g, true)), {themes.Text, " "}, word}
 	}
+	share[0] = share[0].of("goodput", name)
 	if r, ok := k.between(g.PerSecond, unit.Rate); ok {
-		share = append(share, say(0, themes.Text, r+" good requests/s"))
+		share = append(share, say(0, themes.Text, r+" good requests/s").of("goodput.rate", name))
 	}
 	if r, ok := k.between(g.OutputPerSecond, unit.Rate); ok {
-		share = append(share, say(0, themes.Text, r+" good output tok/s"))
+		share = append(share, say(0, themes.Text, r+" good output tok/s").of("goodput.output", name))
 	}
 	s.facts("goodput", share...)
 	if g.Why != "" {
@@ -185,9 +186,9 @@ func (s *sheet) goodput(g *model.GoodputView) {
 		if unsettled(g.Of) {
 			of = "of " + judged(g.Of)
 		}
-		s.facts("", append([]part{say(0, themes.Muted, of)}, k.leftOut(g.Of)...)...)
+		s.facts("", append([]part{say(0, themes.Muted, of).of("goodput.n", name)}, k.leftOut(g.Of)...)...)
 	}
-	s.facts("", k.evidence(g)...)
+	s.facts("", k.evidence(name, g)...)
 }
 
 // leftOut is the requests that a goodput does not judge.
@@ -206,7 +207,7 @@ func (k Look) leftOut(d model.Denominator) []part {
 }
 
 // evidence is what a goodput rests on.
-func (k Look) evidence(g *model.GoodputView) []part {
+func (k Look) evidence(name string, g *model.GoodputView) []part {
 	var out []part
 	switch {
 	case g.Basis == model.ByRequests:
@@ -215,17 +216,17 @@ func (k Look) evidence(g *model.GoodputView) []part {
 		out = append(out, say(0, themes.Muted, "from histograms: each objective is known alone, not together"))
 	}
 	if g.Sample.Lo.OK() && g.Sample.Hi.OK() {
-		out = append(out, say(0, themes.Muted, "n "+samples(g.N)+" leaves "+k.percents(g.Sample)))
+		out = append(out, say(0, themes.Muted, "n "+samples(g.N)+" leaves "+k.percents(g.Sample)).of("goodput.sample", name))
 	}
 	if e := g.Evidence; e != nil {
 		text := "as evidence for the service " + k.percents(model.Range{Lo: e.Lo, Hi: e.Hi})
 		if e.DesignEffect > 1 {
 			text += ": " + unit.Number(e.DesignEffect) + " requests that share their fate count as one"
 		}
-		out = append(out, say(0, themes.Muted, text))
+		out = append(out, say(0, themes.Muted, text).of("goodput.evidence", name))
 	}
 	if g.UserShare.Lo.OK() {
-		out = append(out, say(0, themes.Muted, "by user, best attempt "+k.share(g.UserShare)))
+		out = append(out, say(0, themes.Muted, "by user, best attempt "+k.share(g.UserShare)).of("goodput.user", name))
 	}
 	return out
 }
@@ -248,7 +249,7 @@ func (k Look) between(r model.Range, format func(float64) string) (string, bool)
 }
 
 // deadline is a job that must be done by a time.
-func (s *sheet) deadline(d *model.DeadlineView) {
+func (s *sheet) deadline(name string, d *model.DeadlineView) {
 	if d == nil {
 		return
 	}
@@ -263,7 +264,7 @@ func (s *sheet) deadline(d *model.DeadlineView) {
 		{"left", d.LeftS, unit.Duration, ""}, {"needs", d.NeedsS, unit.Duration, ""},
 		{"remaining", d.Remaining, samples, " requests"}, {"at", d.PerSecond, unit.Rate, "/s"},
 	} {
-		ps = append(ps, k.measure(0, x.label, k.reading(x.r, 12, x.show), x.unit))
+		ps = append(ps, k.measure(0, x.label, k.reading(x.r, 12, x.show), x.unit).of("deadline", name))
 	}
 	s.facts("deadline", ps...)
 }
@@ -275,24 +276,24 @@ func (s *sheet) budget(w *model.WorkflowView) {
 		return
 	}
 	s.rule("ERROR BUDGET", say(1, themes.Muted, "seen "+k.span(seconds(b.ObservedS).Truncate(time.Second))+" of "+unit.Period(b.PeriodS)))
-	s.facts("burn", k.measure(0, "2 min", k.times(b.Burn.M2), ""), k.measure(0, "5 min", k.times(b.Burn.M5), ""),
-		k.measure(0, "30 min", k.times(b.Burn.M30), ""), say(0, themes.Muted, "1 spends what is allowed"))
+	s.facts("burn", k.measure(0, "2 min", k.times(b.Burn.M2), "").of("burn.2m", w.Name), k.measure(0, "5 min", k.times(b.Burn.M5), "").of("burn.5m", w.Name),
+		k.measure(0, "30 min", k.times(b.Burn.M30), "").of("burn.30m", w.Name), say(0, themes.Muted, "1 spends what is allowed"))
 	var left []part
 	switch {
 	case spent(b):
-		left = append(left, part{segs: []seg{seg(k.left(b))}})
+		left = append(left, part{segs: []seg{seg(k.left(b))}}.of("budget", w.Name))
 	case b.Remaining.OK():
-		left = append(left, part{segs: []seg{seg(k.left(b)), {themes.Muted, " left"}}})
+		left = append(left, part{segs: []seg{seg(k.left(b)), {themes.Muted, " left"}}}.of("budget", w.Name))
 	}
 	if v, ok := b.Bad.Get(); ok {
 		text := samples(v) + " bad"
 		if a, ok := b.Allowed.Get(); ok {
 			text += " of " + samples(a) + " allowed"
 		}
-		left = append(left, say(0, themes.Text, text))
+		left = append(left, say(0, themes.Text, text).of("budget.bad", w.Name))
 	}
 	if v, ok := goneIn(b).Get(); ok {
-		left = append(left, say(0, themes.Text, "gone in "+unit.Duration(v)+" at this burn"))
+		left = append(left, say(0, themes.Text, "gone in "+unit.Duration(v)+" at this burn").of("budget.exhausted_in", w.Name))
 	}
 	s.facts("budget", left...)
 	if b.Text != "" {
