@@ -153,6 +153,7 @@ func (m *Model) onTick(msg TickMsg) tea.Cmd {
 	}
 	call := m.take(m.opt.Latest())
 	m.lookAtOutbox()
+	m.lookAtNotes()
 	m.lookAtReplay()
 	m.lookAtWall()
 	if m.toast != "" && !m.now.Before(m.until) {
@@ -176,6 +177,19 @@ func (m *Model) lookAtOutbox() {
 	now := m.opt.Outbox()
 	if was := m.view.Outbox; was == nil || !slices.Equal(*was, now) {
 		m.view.Outbox = &now
+	}
+}
+
+// lookAtNotes says once that an annotation was not understood: where it stands is on
+// the screen of alerts.
+func (m *Model) lookAtNotes() {
+	if m.opt.Notes == nil {
+		return
+	}
+	if s := m.opt.Notes(); s != m.view.Notes {
+		if m.view.Notes = s; s != "" {
+			m.say("the file of annotations is not as it should be: 6 says why")
+		}
 	}
 }
 

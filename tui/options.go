@@ -41,6 +41,9 @@ type Options struct {
 	// Outbox says how alerts are carried out; nil: to nobody. The slice is the
 	// screen's from then on.
 	Outbox func() []panes.Delivery
+	// Notes says what of a file of annotations was not understood, "" where all was;
+	// nil: there is no such file.
+	Notes func() string
 	// Picture keeps a picture of the screen and says where; it runs beside Update and
 	// may take its time. nil: there are no pictures.
 	Picture func(Shot) (where string, err error)

@@ -298,8 +298,11 @@ func noteText(s string) string {
 	return s[:end] + "…"
 }
 
-// sentence is what of the file is no annotation, or cannot be read; "" where all is well.
-func (n *notes) sentence() string {
+// said is what of the file is no annotation, or cannot be read; "" where all is well.
+func (n *notes) said() string {
+	if n == nil {
+		return ""
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	s := n.state
@@ -321,10 +324,7 @@ func (n *notes) sentence() string {
 
 // tellNotes says at the end of a run what of the annotations was not understood.
 func (a *app) tellNotes() {
-	if a.notes == nil {
-		return
-	}
-	if s := a.notes.sentence(); s != "" {
+	if s := a.notes.said(); s != "" {
 		fmt.Fprintf(a.err, "slotop: %s\n", unit.Escape(a.veil.over(s, shortValue), asciiOnly()))
 	}
 }

@@ -103,8 +103,8 @@ func TestNotesFollowAFile(t *testing.T) {
 		}
 	}
 	expect("nothing there", noon)
-	if !strings.Contains(n.sentence(), "no such file") {
-		t.Errorf("said %q", n.sentence())
+	if !strings.Contains(n.said(), "no such file") {
+		t.Errorf("said %q", n.said())
 	}
 	appendTo(t, path, "# deployments\r\n\r\n2026-03-01T11:00:00Z b\n2026-03-01T10:00:00Z a\n2026-03-01T13:00:00Z later\n")
 	expect("sorted", noon, "a", "b")
@@ -114,7 +114,7 @@ func TestNotesFollowAFile(t *testing.T) {
 	appendTo(t, path, "lf\nno annotation\n2026-03-01T11:40:00Z end")
 	expect("the other half", noon, "half")
 	expect("a line without an end, once nothing comes any more", noon, "end")
-	if s := n.sentence(); !strings.HasPrefix(s, "1 line of "+path+" no annotation, the last is "+path+":7:1: no annotation: write") {
+	if s := n.said(); !strings.HasPrefix(s, "1 line of "+path+" no annotation, the last is "+path+":7:1: no annotation: write") {
 		t.Errorf("said %q", s)
 	}
 	expect("in time", noon.Add(2*time.Hour), "later")
@@ -136,8 +136,8 @@ func TestNotesFollowAFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect("a folder", noon)
-	if !strings.Contains(n.sentence(), "not a regular file") {
-		t.Errorf("said %q", n.sentence())
+	if !strings.Contains(n.said(), "not a regular file") {
+		t.Errorf("said %q", n.said())
 	}
 }
 
@@ -160,7 +160,7 @@ func TestNotesAreBounded(t *testing.T) {
 	if len(all) != maxNotes || all[len(all)-1].Text != fmt.Sprint(lines-1) {
 		t.Errorf("%d kept, the last %+v", len(all), all[len(all)-1])
 	}
-	if s := n.sentence(); !strings.Contains(s, "left out") || !strings.Contains(s, "is read from") || strings.Contains(s, "no annotation") {
+	if s := n.said(); !strings.Contains(s, "left out") || !strings.Contains(s, "is read from") || strings.Contains(s, "no annotation") {
 		t.Errorf("said %q", s)
 	}
 }

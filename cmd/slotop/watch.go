@@ -177,6 +177,7 @@ func (a *app) show(ctx context.Context, s settings, box *mailbox, opt tui.Option
 	}
 	opt.Latest, opt.Tick = box.latest, (&beat{news: box.news}).tick
 	opt.Themes, opt.Theme = set, s.theme
+	opt.Notes = s.notes.said
 	opt.ASCII, opt.Mouse, opt.Picture = s.ascii || asciiOnly(), s.mouse, s.album.keep
 	opt.NoColour = os.Getenv("NO_COLOR") != ""
 	opt.Kiosk, opt.Still, opt.Suspend = s.wall.kiosk(), s.wall.still, suspend

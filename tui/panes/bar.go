@@ -84,22 +84,5 @@ func (b Bar) part(w, drop int, look Look) part {
 // EventText is an event in a few words with its time of day. Names in it are as they
 // came: who shows it escapes them.
 func EventText(e model.Event) string {
-	what := ""
-	switch e.Kind {
-	case model.EventRestart:
-		what = "restart of " + e.Target
-	case model.EventStage:
-		what = "stage " + e.Target
-	case model.EventIncident:
-		what = "incident " + e.Target
-	case model.EventRecovery:
-		what = e.Target + " is over"
-	case model.EventBreach:
-		what = string(e.Workflow) + " breached"
-	case model.EventCleared:
-		what = string(e.Workflow) + " no more breached"
-	case model.EventDeploy:
-		what = "deployment " + e.Target
-	}
-	return strings.TrimSpace(e.At.Wall.UTC().Format("15:04:05") + " " + what)
+	return strings.TrimSpace(e.At.Wall.UTC().Format("15:04:05") + " " + happening(e))
 }

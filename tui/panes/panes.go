@@ -52,6 +52,7 @@ type View struct {
 	Scroll   int            // lines that a long text has moved up
 	Filter   string
 	Inside   bool        // the fleet shows the engines inside its targets
+	Notes    string      // what of a file of annotations was not understood; "": nothing
 	Outbox   *[]Delivery // how alerts are carried out; nil: to nobody. Never written again
 	Sort     Sort
 	UseSort  UseSort // of the engines' utilization
