@@ -61,14 +61,22 @@ func (p Kiosk) Render(f *model.Frame, size layout.Size, look Look) string {
 	out = append(out, "")
 	out = append(out, figures(w, size, look)...)
 	out = append(out, "")
-	why := kioskWhy(f, w, size, look)
-	others := kioskOthers(f, size.W, size.H-len(out)-len(why)-1, look)
-	out = append(out, why...)
-	if n := size.H - len(out) - len(others); n > 0 && len(others) > 0 {
-		out = append(out, make([]string, min(n, 1))...)
+	out = append(out, kioskWhy(f, w, size, look)...)
+	left := size.H - len(out) - 1
+	others := kioskOthers(f, size.W, left, look)
+	if len(others) > 0 {
+		out = append(append(out, ""), others...)
+		left -= len(others) + 1
 	}
-	return lines(size.H, append(out, others...)...)
+	if left >= kioskChart {
+		c := layout.Size{W: min(size.W, widestTable), H: left}
+		out = append(append(out, ""), strings.Split(Charts{}.Render(f, c, look), "\n")...)
+	}
+	return lines(size.H, out...)
 }
+
+// kioskChart is the least that is left for a chart to be worth drawing.
+const kioskChart = chartMinH + 1
 
 // kioskMargin is the blank on both sides.
 func kioskMargin(w int) int {
@@ -95,24 +103,59 @@ func (p Kiosk) state(f *model.Frame, w *model.WorkflowView, size layout.Size, lo
 	at := size.W - m - cells(clock[0])
 	info := conditionTable[of(w)]
 	out := look.beside(size.W, band{x: m, role: info.role, rows: look.bigOr(kioskWord(w), s, at-m-4)}, band{x: at, role: p.clockRole(), rows: clock})
-	left := []part{{segs: []seg{{info.role, look.mark(of(w)) + " "}, {themes.Strong, look.foreign(w.Name, room/2)}}}}
+	return slices.Concat(out, airy(size.H), p.whose(f, w, size, s, look))
+}
+
+// whose is the name of the workflow, big where there is room, and how long its state
+// has lasted.
+func (p Kiosk) whose(f *model.Frame, w *model.WorkflowView, size layout.Size, s scale, look Look) []string {
+	m := kioskMargin(size.W)
+	name := look.foreign(w.Name, size.W/3)
+	rows := []string{look.mark(of(w)) + " " + name}
+	if n := dots(strings.ToUpper(name)); n > 0 && size.H >= kioskRoomyH {
+		if smaller := look.scaleFor(n, size.W/2-m, max(s.lines()*2/3, 3)); smaller.lines() < s.lines() {
+			rows = look.big(strings.ToUpper(name), smaller)
+		}
+	}
+	var rest []part
 	if text := strings.TrimSpace(lasted(f, w, look)); text != "" {
 		if !strings.HasPrefix(text, "since") {
 			text += ", since " + hms(w.Since)
 		}
-		left = append(left, say(1, themes.Text, text))
+		rest = append(rest, say(1, themes.Text, text))
 	}
 	if b := w.Budget; b != nil && b.Burn.M5.OK() {
-		left = append(left, part{segs: []seg{{themes.Muted, "burn "}, seg(look.times(b.Burn.M5))}, drop: 2}.of("burn", w.Name))
+		rest = append(rest, part{segs: []seg{{themes.Muted, "burn "}, seg(look.times(b.Burn.M5))}, drop: 2}.of("burn", w.Name))
 	}
 	if w.AssumedObjectives {
-		left = append(left, say(3, themes.Muted, "assumed objectives"))
+		rest = append(rest, say(3, themes.Muted, "assumed objectives"))
 	}
 	right := []part{say(0, themes.Muted, "UTC")}
 	if p.Silent > 0 {
 		right = []part{say(0, themes.Breach, "NO NEW FRAME for "+look.span(p.Silent))}
 	}
-	return append(out, "", look.line(size.W-m).pad(m).ends(3, left, right).String())
+	out := make([]string, len(rows))
+	for i, r := range rows {
+		l := look.line(size.W-m).pad(m).put(conditionTable[of(w)].role, r)
+		if i == len(rows)-1 {
+			l.pad(l.w+3).ends(3, rest, right)
+		}
+		out[i] = l.String()
+	}
+	return out
+}
+
+// kioskRoomyH is from how many lines on the page has room for more than it must show.
+const kioskRoomyH = 34
+
+// airyH is from how many lines on there is a blank one between what belongs together.
+const airyH = 28
+
+func airy(h int) []string {
+	if h < airyH {
+		return nil
+	}
+	return []string{""}
 }
 
 // clockRole sets the clock back where the time is not that of now.
@@ -138,7 +181,7 @@ type kioskFigure struct {
 	about About
 	title string
 	value cell
-	under string // what was promised of it
+	under []string // what was promised of it, from short to long
 }
 
 // longestFigure is as wide in dots as a number may be before it is drawn smaller;
@@ -158,28 +201,35 @@ func figures(w *model.WorkflowView, size layout.Size, look Look) []string {
 	var titles, numbers, under []band
 	for i, g := range kioskFigures(w, look) {
 		x := m + i*slot
+		at := x
 		number, u := splitUnit(g.value.text)
 		rows := look.bigOr(number, s, slot-unitRoom-2)
+		if about, found := strings.CutPrefix(number, "~"); found { // a small sign: it says how sure the number is
+			sign := make([]string, len(rows))
+			sign[len(rows)/2] = "~"
+			numbers = append(numbers, band{x: x, role: g.value.role, rows: sign})
+			at, rows = x+2, look.bigOr(about, s, slot-unitRoom-4)
+		}
 		titles = append(titles, band{x: x, role: themes.Muted, rows: []string{g.title}, about: g.about})
-		numbers = append(numbers, band{x: x, role: g.value.role, rows: rows})
-		numbers = append(numbers, band{x: x + widestOf(rows) + 1, role: themes.Muted, rows: bottom([]string{u}, len(rows))})
-		under = append(under, band{x: x, role: themes.Muted, rows: []string{look.cut(g.under, slot-2)}})
+		numbers = append(numbers, band{x: at, role: g.value.role, rows: rows})
+		numbers = append(numbers, band{x: at + widestOf(rows) + 1, role: themes.Muted, rows: bottom([]string{u}, len(rows))})
+		under = append(under, band{x: x, role: themes.Muted, rows: []string{look.fullest(g.under, slot-2)}})
 	}
-	return slices.Concat(look.beside(size.W, titles...), look.beside(size.W, numbers...), []string{""}, look.beside(size.W, under...))
+	return slices.Concat(look.beside(size.W, titles...), look.beside(size.W, numbers...), airy(size.H), look.beside(size.W, under...))
 }
 
 func kioskFigures(w *model.WorkflowView, look Look) []kioskFigure {
-	promise := ""
+	promise := []string{""}
 	if g := w.Goodput; g != nil && g.Target.OK() {
-		promise = "promised " + unit.Promised(g.Target.Value)
+		promise[0] = "promised " + unit.Promised(g.Target.Value)
 	}
 	out := []kioskFigure{{About{"goodput", w.Name}, "GOODPUT", look.goodput(w), promise}}
 	for _, metric := range []model.Metric{model.MetricTTFT, tokenMetric(w)} {
 		g := kioskFigure{about: About{string(metric) + ".p95", w.Name}, title: metricTitle(metric) + " p95", value: look.against(w, metric, 8)}
 		if o, ok := objectiveFor(w, metric); ok {
-			g.under = "objective " + unit.Limit(o.MaxS)
+			g.under = []string{"objective " + unit.Limit(o.MaxS)}
 			if o.Verdict == model.Missed {
-				g.under += ": " + look.within(o) + " met"
+				g.under = append(g.under, g.under[0]+": "+look.share(o.Share)+" met", g.under[0]+": "+look.within(o)+" met")
 			}
 		}
 		out = append(out, g)
@@ -189,10 +239,20 @@ func kioskFigures(w *model.WorkflowView, look Look) []kioskFigure {
 
 // splitUnit parts a number from its unit.
 func splitUnit(text string) (number, u string) {
-	if i := strings.LastIndexByte(text, ' '); i > 0 && slices.Contains(unitWords, text[i+1:]) {
+	if i := strings.LastIndexByte(text, ' '); i > 0 && slices.Contains(unitWords, strings.TrimRight(text[i+1:], sinceStart+tooFew)) {
 		return text[:i], text[i+1:]
 	}
 	return text, ""
+}
+
+// fullest is the longest of some texts that fits into n cells, else the first, cut.
+func (k Look) fullest(texts []string, n int) string {
+	for _, t := range slices.Backward(texts) {
+		if cells(t) <= n {
+			return t
+		}
+	}
+	return k.cut(texts[0], n)
 }
 
 func widestOf(rows []string) (n int) {
@@ -209,6 +269,12 @@ func kioskWhy(f *model.Frame, w *model.WorkflowView, size layout.Size, look Look
 	var out []string
 	if !explained(f) {
 		rows := first(f, look)
+		if list := inCondition(f, down); len(list) > 0 && of(w) == down {
+			rows = append(rows[:1], faultSummary(list, look))
+		}
+		if of(w) == breached {
+			rows = append(rows[:1], behind(f, w, look)...) // what was missed stands under the figures
+		}
 		for i, ps := range rows {
 			if l := look.line(size.W-m).pad(m).parts(3, ps...).String(); i > 0 || of(w) >= met && l != "" {
 				out = append(out, l)
@@ -234,11 +300,16 @@ func kioskWhy(f *model.Frame, w *model.WorkflowView, size layout.Size, look Look
 	return out
 }
 
-// kioskOthers is a row for each other workflow, as far as they fit into h lines.
+// kioskOthers is a row for each other workflow, as far as they fit into h lines: in
+// big letters where all of them do, else as a table.
 func kioskOthers(f *model.Frame, w, h int, look Look) []string {
 	others := f.Workflows[1:]
 	if len(others) == 0 || h < 2 {
 		return nil
+	}
+	s := look.scaleFor(bigRow, w-2*kioskMargin(w), min(h/len(others)-1, h/6))
+	if lines := (s.lines() + 1) * len(others); lines <= h && bigRow*s.w <= w-2*kioskMargin(w) {
+		return bigRows(others, w, s, look)
 	}
 	from, to, more := visible(len(others), 0, h-1)
 	t := fit(workflowColumns(f, others[from:to], min(w, widestTable), look), min(w, widestTable)-1)
@@ -250,6 +321,54 @@ func kioskOthers(f *model.Frame, w, h int, look Look) []string {
 		out = append(out, look.line(w).pad(indent).put(themes.Muted, "+ "+unit.Integer(float64(more))+" more").String())
 	}
 	return out
+}
+
+// The dots of a big row: its name, its state, its goodput, and what lies between. Of a
+// long name only the beginning is drawn.
+const (
+	bigName  = 48
+	bigState = 36
+	bigShare = 24
+	bigRow   = bigName + bigState + bigShare
+)
+
+func bigRows(list []model.WorkflowView, w int, s scale, look Look) []string {
+	m := kioskMargin(w)
+	unused := w - 2*m - bigRow*s.w
+	var out []string
+	for i := range list {
+		v := &list[i]
+		info := conditionTable[of(v)]
+		share, u := splitUnit(look.goodput(v).text)
+		at := w - m - bigShare*s.w
+		number := look.bigOr(share, s, (bigShare-2)*s.w)
+		out = append(out, look.beside(w,
+			band{x: m, role: info.role, rows: bottom([]string{look.mark(of(v))}, s.lines())},
+			band{x: m + 2, role: themes.Strong, rows: look.bigName(v.Name, s)},
+			band{x: m + bigName*s.w + unused/2, role: info.role, rows: look.bigOr(kioskWord(v), s, bigState*s.w)},
+			band{x: at, role: look.goodput(v).role, rows: number},
+			band{x: at + widestOf(number) + 1, role: themes.Muted, rows: bottom([]string{u}, s.lines())},
+		)...)
+		out = append(out, "")
+	}
+	return out[:len(out)-1]
+}
+
+// bigName is as much of a name as there is room for, in letters where they are known.
+func (k Look) bigName(name string, s scale) []string {
+	room := (bigName - 2) * s.w
+	if safe := k.foreign(name, room); dots(strings.ToUpper(safe)) < 0 {
+		return bottom([]string{safe}, s.lines())
+	}
+	short := name
+	for dots(strings.ToUpper(short))*s.w > room {
+		short = short[:len(short)-1]
+	}
+	rows := k.big(strings.ToUpper(short), s)
+	if short != name {
+		rows[len(rows)-1] += " " + k.pick("…", "..")
+	}
+	return rows
 }
 
 // widestTable is how far eyes follow a row.
