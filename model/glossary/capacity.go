@@ -14,6 +14,7 @@ var capacity = []Topic{
 		Misleads: asModel + " It is neither MFU nor MBU nor GPU busy.",
 		Signals:  []model.Signal{model.Started, model.PromptTokens, model.OutputTokens, model.StepTokens}, AlsoCalled: []string{"queueing theory: utilization ρ, offered load a server"},
 	},
+	capacityTopic("pool.rate", "rate of the pool", "requests/s", "How many requests a second the pool serves now.", "sum over its workflows of requests ended / covered time", "In an overload more arrive than are served."),
 	capacityTopic("machine_s_per_request", "machine time of a request", "s", "Seconds of the machine that one request of the present mix needs.", "s = prefill coefficient · computed prompt tokens + KV coefficient · context · output tokens", asModel),
 	capacityTopic("max_requests_per_second", "rate at which queues never end", "requests/s", "The rate at which the machine does nothing else any more, were the KV cache endless.", "replicas / s", asModel, "queueing theory: saturation throughput"),
 	capacityTopic("kv_requests_per_second", "rate at which the KV cache is full", "requests/s", "The rate at which running requests fill the KV cache.", "K / (N · context · b0 + K · s); K capacity in tokens, N output tokens, b0 the fixed part of a step", asModel),

@@ -197,6 +197,7 @@ func (s *sheet) alert(f *model.Frame, a *model.AlertView, cursor bool) {
 		who.segs = append(who.segs, seg{name, s.look.foreign(about, 30)}, seg{themes.Text, " "})
 	}
 	who.segs = append(who.segs, seg{themes.Text, s.look.foreign(a.Rule, 24)})
+	who = who.of("row.alert", string(a.ID))
 	l := s.look.line(s.w - 1)
 	if cursor {
 		l.put(themes.Cursor, s.look.pick("▸", ">"))
@@ -235,7 +236,7 @@ func (s *sheet) times(f *model.Frame, a *model.AlertView) []part {
 		if t.at.IsZero() {
 			continue
 		}
-		out = append(out, part{segs: []seg{{themes.Muted, t.word + " "}, {themes.Text, when(t.at, f.At)}}, drop: drop})
+		out = append(out, part{segs: []seg{{themes.Muted, t.word + " "}, {themes.Text, when(t.at, f.At)}}, drop: drop}.of("alert.since", string(a.ID)))
 		drop--
 	}
 	return out
@@ -252,20 +253,20 @@ func when(i, now model.Instant) string {
 // remarks is an alert's numbers, and what else there is to know of it.
 func (s *sheet) remarks(f *model.Frame, a *model.AlertView) []part {
 	var out []part
-	number := func(label string, r model.Reading) {
+	number := func(label, topic string, r model.Reading) {
 		if v, ok := r.Get(); ok {
-			out = append(out, part{segs: []seg{{themes.Muted, label + " "}, {themes.Text, unit.Measured(v, a.Unit)}}})
+			out = append(out, part{segs: []seg{{themes.Muted, label + " "}, {themes.Text, unit.Measured(v, a.Unit)}}}.of(topic, string(a.ID)))
 		}
 	}
 	now := "now"
 	if a.Stale || a.State == model.AlertUnknown || a.State == model.AlertResolved {
 		now = "last"
 	}
-	number(now, a.Value)
-	number("worst", a.Peak)
-	number("limit", a.Limit)
+	number(now, "alert.value", a.Value)
+	number("worst", "alert.peak", a.Peak)
+	number("limit", "alert.limit", a.Limit)
 	if a.Times > 1 {
-		out = append(out, say(0, themes.Text, fmt.Sprintf("fired %d times", a.Times)))
+		out = append(out, say(0, themes.Text, fmt.Sprintf("fired %d times", a.Times)).of("alert.times", string(a.ID)))
 	}
 	switch {
 	case a.LastAt.IsZero():

@@ -65,9 +65,9 @@ func poolLine(c *model.CapacityView, w int, look Look) string {
 		return l.put(themes.Muted, "load not known").String()
 	}
 	word, _, role := loadZone(v)
-	ps := []part{{segs: []seg{{themes.Muted, "load "}, {role, unit.Load(v) + " " + word}}}}
+	ps := []part{part{segs: []seg{{themes.Muted, "load "}, {role, unit.Load(v) + " " + word}}}.of("load", c.Pool)}
 	if c.More.Value > 0 {
-		ps = append(ps, say(1, themes.Muted, "room for "+unit.Rate(c.More.Value)+" req/s"))
+		ps = append(ps, say(1, themes.Muted, "room for "+unit.Rate(c.More.Value)+" req/s").of("more_requests_per_second", c.Pool))
 	}
 	return l.parts(3, ps...).String()
 }
@@ -110,7 +110,7 @@ func (s *sheet) pool(f *model.Frame, c *model.CapacityView) {
 // the longest stretch that was.
 func (s *sheet) worstBurn(f *model.Frame, c *model.CapacityView) {
 	if c.WorstBurn.OK() {
-		s.facts("worst burn", part{segs: []seg{seg(s.look.times(c.WorstBurn)), {themes.Muted, " in the worst hour"}}}.of("burn", ""), say(0, themes.Muted, "1 spends what is allowed"))
+		s.facts("worst burn", part{segs: []seg{seg(s.look.times(c.WorstBurn)), {themes.Muted, " in the worst hour"}}}.of("worst_burn", c.Pool), say(0, themes.Muted, "1 spends what is allowed"))
 		return
 	}
 	for _, span := range []struct {
@@ -180,7 +180,7 @@ func (s *sheet) loadFactor(c *model.CapacityView) {
 	word, long, role := loadZone(v)
 	const most, wordW = 30, 8
 	n := min(most, s.w-labelW-1-6-2-wordW)
-	l := s.look.line(s.w).pad(1).put(themes.Muted, "load factor").pad(labelW+1).put(role, unit.PadLeft(unit.Load(v), 4))
+	l := s.look.line(s.w).pad(1).put(themes.Muted, "load factor").pad(labelW+1).parts(0, say(0, role, unit.PadLeft(unit.Load(v), 4)).of("load", c.Pool))
 	if n >= 10 {
 		l.pad(l.w + 2)
 		s.gauge(l, v, n, role)
@@ -236,13 +236,13 @@ func (s *sheet) room(c *model.CapacityView) {
 	switch {
 	case !ok:
 	case more <= 0:
-		s.prose("headroom", themes.Breach, "none: take away "+unit.Rate(-more)+" req/s of this mix to reach 0.7")
+		s.facts("headroom", say(0, themes.Breach, "none: take away "+unit.Rate(-more)+" req/s of this mix to reach 0.7").of("more_requests_per_second", c.Pool))
 	default:
 		text := "you can add " + unit.Rate(more) + " req/s of this mix"
 		if known {
 			text += ", " + unit.Percent(share) + " more"
 		}
-		s.prose("headroom", themes.Strong, text)
+		s.facts("headroom", say(0, themes.Strong, text).of("headroom", c.Pool))
 	}
 }
 
@@ -260,7 +260,7 @@ func (s *sheet) bindsFirst(c *model.CapacityView) {
 // replicas is how many there are and how many the rates need.
 func (s *sheet) replicas(c *model.CapacityView) {
 	k, r := s.look, c.Replicas
-	ps := []part{{segs: []seg{{themes.Text, unit.Integer(float64(r.Ready))}, {themes.Muted, " ready"}}}}
+	ps := []part{part{segs: []seg{{themes.Text, unit.Integer(float64(r.Ready))}, {themes.Muted, " ready"}}}.of("replicas", c.Pool)}
 	role := themes.Text
 	if n, ok := r.Needed.Get(); ok && n > float64(r.Ready) {
 		role = themes.Breach
@@ -269,11 +269,11 @@ func (s *sheet) replicas(c *model.CapacityView) {
 	if r.Needed.OK() {
 		need.role = role
 	}
-	ps = append(ps, part{segs: []seg{seg(need), {themes.Muted, " needed now"}}})
+	ps = append(ps, part{segs: []seg{seg(need), {themes.Muted, " needed now"}}}.of("replicas.needed", c.Pool))
 	switch {
 	case r.Then.OK() && r.Forecast.OK():
-		ps = append(ps, part{segs: []seg{seg(k.count(r.Then, 12)), {themes.Muted, " needed for forecast"}}},
-			say(0, themes.Muted, "forecast "+unit.Rate(r.Forecast.Value)+" req/s"))
+		ps = append(ps, part{segs: []seg{seg(k.count(r.Then, 12)), {themes.Muted, " needed for forecast"}}}.of("replicas.then", c.Pool),
+			say(0, themes.Muted, "forecast "+unit.Rate(r.Forecast.Value)+" req/s").of("forecast", c.Pool))
 	case !r.Forecast.OK():
 		ps = append(ps, say(2, themes.Muted, "no forecast: write forecast: {"+k.foreign(exampleOf(c), 16)+": 25} in the configuration"))
 	}
@@ -294,39 +294,41 @@ func (s *sheet) rates(c *model.CapacityView) {
 	k := s.look
 	var ps []part
 	for _, x := range []struct {
-		r    model.Reading
-		text string
+		r           model.Reading
+		text, topic string
 	}{
-		{c.Rate, " now"}, {c.SLORate, " an objective breaks"}, {c.KVRate, " KV cache full"}, {c.MaxRate, " queues never end"},
+		{c.Rate, " now", "pool.rate"}, {c.SLORate, " an objective breaks", "at_objective_per_second"},
+		{c.KVRate, " KV cache full", "kv_requests_per_second"}, {c.MaxRate, " queues never end", "max_requests_per_second"},
 	} {
 		if x.r.OK() {
-			ps = append(ps, part{segs: []seg{seg(k.rate(x.r, 8)), {themes.Muted, x.text}}})
+			ps = append(ps, part{segs: []seg{seg(k.rate(x.r, 8)), {themes.Muted, x.text}}}.of(x.topic, c.Pool))
 		}
 	}
 	if len(ps) > 0 {
 		s.facts("req/s", ps...)
 	}
 	if v, ok := c.PerCall.Get(); ok && c.Load.OK() {
-		s.facts("", say(0, themes.Muted, "a request takes "+unit.Precise(v)+" of a machine"))
+		s.facts("", say(0, themes.Muted, "a request takes "+unit.Precise(v)+" of a machine").of("machine_s_per_request", c.Pool))
 	}
-	s.expected(c.Expected)
+	s.expected(c.Pool, c.Expected)
 }
 
 // expected is what the formulas give at the present rate, to hold against what runs.
-func (s *sheet) expected(e *model.ExpectedView) {
+func (s *sheet) expected(pool string, e *model.ExpectedView) {
 	if e == nil {
 		return
 	}
 	var ps []part
 	for _, x := range []struct {
 		r             model.Reading
+		topic         string
 		before, after string
 		format        func(float64) string
 	}{
-		{e.TPOT, "TPOT ", "", unit.Milliseconds}, {e.Running, "", " running", unit.Count}, {e.KVUse, "KV cache ", "", unit.Percent}, {e.Fit, "", " sequences fit", unit.Count},
+		{e.TPOT, "tpot", "TPOT ", "", unit.Milliseconds}, {e.Running, "running", "", " running", unit.Count}, {e.KVUse, "kv", "KV cache ", "", unit.Percent}, {e.Fit, "fit", "", " sequences fit", unit.Count},
 	} {
 		if v, ok := x.r.Get(); ok {
-			ps = append(ps, part{segs: []seg{{themes.Muted, x.before}, {themes.Text, x.format(v)}, {themes.Muted, x.after}}})
+			ps = append(ps, part{segs: []seg{{themes.Muted, x.before}, {themes.Text, x.format(v)}, {themes.Muted, x.after}}}.of("expected."+x.topic, pool))
 		}
 	}
 	if len(ps) > 0 {
@@ -367,11 +369,12 @@ func (s *sheet) knees(c *model.CapacityView) {
 	k := s.look
 	var all []part
 	if text, ok := k.between(c.Observed, unit.Rate); ok {
-		all = append(all, say(1, themes.Muted, "at "+text+" req/s"))
+		all = append(all, say(1, themes.Muted, "at "+text+" req/s").of("observed", c.Pool))
 	}
 	s.rule("SEEN", all...)
 	for _, n := range c.Knees {
 		ps := kneeParts(&n)
+		ps[0] = ps[0].of("knee", Within(c.Pool, n.Workflow))
 		seen := plural(n.Blocks, "minute") + " seen"
 		if text, ok := k.between(n.Observed, unit.Rate); ok {
 			seen += " at " + text + " req/s"
@@ -416,9 +419,9 @@ func (s *sheet) levers(c *model.CapacityView) {
 			rate.text = "+" + rate.text
 		}
 		rate.text = unit.PadLeft(rate.text, 5)
-		ps := []part{{segs: []seg{seg(rate), {themes.Muted, " req/s"}}}}
+		ps := []part{part{segs: []seg{seg(rate), {themes.Muted, " req/s"}}}.of("lever.rate", Within(c.Pool, v.Change))}
 		if v.Load.OK() && c.Load.OK() {
-			ps = append(ps, part{segs: []seg{{themes.Muted, "load "}, {themes.Text, unit.Load(c.Load.Value) + s.look.pick(" → ", " -> ") + unit.Load(v.Load.Value)}}, drop: 1})
+			ps = append(ps, part{segs: []seg{{themes.Muted, "load "}, {themes.Text, unit.Load(c.Load.Value) + s.look.pick(" → ", " -> ") + unit.Load(v.Load.Value)}}, drop: 1}.of("lever.load", Within(c.Pool, v.Change)))
 		}
 		s.out = append(s.out, l.parts(3, ps...).String())
 	}
@@ -433,15 +436,15 @@ func (s *sheet) cost(c *model.CapacityView) {
 		return
 	}
 	k := s.look
-	money := func(r model.Reading, after string) part {
-		c := k.reading(r, 12, func(x float64) string { return unit.Money(k.foreign(v.Currency, 4), x) })
-		return part{segs: []seg{seg(c), {themes.Muted, after}}}
+	money := func(topic string, r model.Reading, after string) part {
+		n := k.reading(r, 12, func(x float64) string { return unit.Money(k.foreign(v.Currency, 4), x) })
+		return part{segs: []seg{seg(n), {themes.Muted, after}}}.of(topic, c.Pool)
 	}
-	ps := []part{money(v.PerHour, " an hour"), money(v.PerMillion, " per million")}
+	ps := []part{money("cost.per_hour", v.PerHour, " an hour"), money("cost.per_million", v.PerMillion, " per million")}
 	if text, ok := k.between(v.PerMillionGood, func(x float64) string { return unit.Money("", x) }); ok {
-		ps = append(ps, say(0, themes.Strong, k.foreign(v.Currency, 4)+text+" per million good ones"))
+		ps = append(ps, say(0, themes.Strong, k.foreign(v.Currency, 4)+text+" per million good ones").of("cost.per_million_good", c.Pool))
 	} else {
-		ps = append(ps, say(0, themes.Muted, "good ones not known"))
+		ps = append(ps, say(0, themes.Muted, "good ones not known").of("cost.per_million_good", c.Pool))
 	}
 	s.facts("cost", ps...)
 	s.prose("", themes.Muted, string(v.Note))
@@ -455,12 +458,12 @@ func (s *sheet) energy(c *model.CapacityView) {
 	}
 	k := s.look
 	ps := []part{
-		{segs: []seg{seg(k.reading(v.PowerW, 12, unit.Watts)), {themes.Muted, " board power of " + plural(v.Boards, "GPU")}}},
-		{segs: []seg{seg(k.reading(v.WhPerMillion, 12, unit.WattHours)), {themes.Muted, " per million"}}},
-		{segs: []seg{seg(k.reading(v.TokensPerJoule, 12, unit.Number)), {themes.Muted, " tokens a joule"}}},
+		part{segs: []seg{seg(k.reading(v.PowerW, 12, unit.Watts)), {themes.Muted, " board power of " + plural(v.Boards, "GPU")}}}.of("energy.power", c.Pool),
+		part{segs: []seg{seg(k.reading(v.WhPerMillion, 12, unit.WattHours)), {themes.Muted, " per million"}}}.of("energy.wh_per_million", c.Pool),
+		part{segs: []seg{seg(k.reading(v.TokensPerJoule, 12, unit.Number)), {themes.Muted, " tokens a joule"}}}.of("energy.tokens_per_joule", c.Pool),
 	}
 	if text, ok := k.between(v.GoodPerJoule, unit.Number); ok {
-		ps = append(ps, part{segs: []seg{{themes.Text, text}, {themes.Muted, " good ones"}}})
+		ps = append(ps, part{segs: []seg{{themes.Text, text}, {themes.Muted, " good ones"}}}.of("energy.good_per_joule", c.Pool))
 	}
 	s.facts("energy", ps...)
 	s.prose("", themes.Muted, string(v.Note))
@@ -489,13 +492,13 @@ func (s *sheet) waste(f *model.Frame, c *model.CapacityView) {
 		}
 		var ps []part
 		if w.Share.OK() {
-			ps = append(ps, say(0, themes.Text, unit.Ratio(w.Share.Value)+" of the tokens"))
+			ps = append(ps, say(0, themes.Text, unit.Ratio(w.Share.Value)+" of the tokens").of("waste", Within(c.Pool, w.Kind)))
 		}
 		if w.Tokens.OK() {
-			ps = append(ps, say(0, themes.Text, unit.Rate(w.Tokens.Value)+" tok/s"))
+			ps = append(ps, say(0, themes.Text, unit.Rate(w.Tokens.Value)+" tok/s").of("waste.tokens", Within(c.Pool, w.Kind)))
 		}
 		if w.N.OK() {
-			ps = append(ps, say(0, themes.Muted, fmt.Sprintf("n %s", samples(w.N.Value))))
+			ps = append(ps, say(0, themes.Muted, fmt.Sprintf("n %s", samples(w.N.Value))).of("waste.n", Within(c.Pool, w.Kind)))
 		}
 		if w.Note != "" {
 			ps = append(ps, say(0, themes.Muted, k.sentence(string(w.Note), maxProse)))

@@ -35,24 +35,24 @@ func deviceColumns(shown []deviceEntry, w int, look Look) []column[*model.Device
 		}
 	}
 	share := func(title string, m model.DeviceMetric, least, drop int) column[*model.DeviceView] {
-		return column[*model.DeviceView]{title: title, min: max(least, len(title)), max: meterMost, drop: drop, left: true,
+		return column[*model.DeviceView]{title: title, min: max(least, len(title)), max: meterMost, drop: drop, left: true, about: deviceAbout(m.String()),
 			draw: func(d *model.DeviceView, w int, k Look) cell { return k.shareOf(d, m, w) }}
 	}
 	return []column[*model.DeviceView]{
-		{title: "GPU", min: leastName(longest, w, 14), max: nameWidth(longest), left: true, draw: func(d *model.DeviceView, w int, k Look) cell {
+		{title: "GPU", min: leastName(longest, w, 14), max: nameWidth(longest), left: true, about: deviceAbout("row.device"), draw: func(d *model.DeviceView, w int, k Look) cell {
 			return cell{themes.Strong, k.cut(deviceLabel(d, k), w)}
 		}},
 		share("BUSY", model.Busy, busy, 0),
 		share("TENSOR", model.TensorActive, meterW, 1),
 		share("DRAM", model.DRAMActive, meterW, 3),
-		{title: "MEM", min: meterW, max: meterMost, drop: 4, left: true, draw: drawMemoryShare},
-		{title: "MEMORY", min: 12, drop: 9, draw: drawMemory},
-		{title: "POWER", min: 9, drop: 5, draw: drawPower},
-		{title: "CLOCK", min: 8, max: 13, drop: 6, draw: drawClock},
-		{title: "TEMP", min: 6, drop: 8, draw: func(d *model.DeviceView, w int, k Look) cell {
+		{title: "MEM", min: meterW, max: meterMost, drop: 4, left: true, about: deviceAbout("memory_used"), draw: drawMemoryShare},
+		{title: "MEMORY", min: 12, drop: 9, about: deviceAbout("memory_used"), draw: drawMemory},
+		{title: "POWER", min: 9, drop: 5, about: deviceAbout("power_w"), draw: drawPower},
+		{title: "CLOCK", min: 8, max: 13, drop: 6, about: deviceAbout("sm_clock_hz"), draw: drawClock},
+		{title: "TEMP", min: 6, drop: 8, about: deviceAbout("temperature_c"), draw: func(d *model.DeviceView, w int, k Look) cell {
 			return k.readingOf(d, model.Temperature, w, func(c float64) string { return unit.Celsius(c, k.ASCII) })
 		}},
-		{title: "HELD BACK", min: held, max: 28, drop: 2, left: true, draw: drawHeldBack},
+		{title: "HELD BACK", min: held, max: 28, drop: 2, left: true, about: deviceAbout("throttled"), draw: drawHeldBack},
 		{title: "RUNS", min: min(max(engines, 8), 14), max: min(max(engines, 8), 30), drop: 7, left: true, draw: func(d *model.DeviceView, w int, k Look) cell {
 			if len(d.Engines) == 0 {
 				return cell{themes.Muted, unit.None(k.ASCII)}
@@ -60,6 +60,11 @@ func deviceColumns(shown []deviceEntry, w int, look Look) []column[*model.Device
 			return cell{themes.Muted, k.foreign(enginesOn(d), w)}
 		}},
 	}
+}
+
+// deviceAbout says what a column holds of its row's GPU.
+func deviceAbout(topic string) func(*model.DeviceView) About {
+	return func(d *model.DeviceView) About { return About{topic, d.UUID} }
 }
 
 // enginesOn names the engines on a device.
@@ -98,8 +103,11 @@ func deviceRow(t table[*model.DeviceView], d *model.DeviceView, cursor bool, loo
 		l.put(themes.Cursor, look.pick("▸", ">"))
 	}
 	l.pad(1).put(conditionTable[c].role, look.mark(c)).pad(indent)
+	about := deviceAbout("row.device")(d)
+	l.begin(about)
 	t.place(l, 0, true, t.cols[0].draw(d, t.width[0], look))
-	l.pad(l.w+t.gap).put(conditionTable[c].role, deviceWord(c))
+	l.end(about)
+	l.pad(l.w+t.gap).parts(0, say(0, conditionTable[c].role, deviceWord(c)).of("device.state", d.UUID))
 	return l.put(themes.Text, deviceSentence(d, c, look)).String()
 }
 

@@ -265,7 +265,7 @@ func (o owner) ofPool() map[string]model.Reading {
 		return nil
 	}
 	out := map[string]model.Reading{
-		"load": c.Load, "requests_per_second": c.Rate, "machine_s_per_request": c.PerCall, "max_requests_per_second": c.MaxRate,
+		"load": c.Load, "pool.rate": c.Rate, "requests_per_second": c.Rate, "machine_s_per_request": c.PerCall, "max_requests_per_second": c.MaxRate,
 		"kv_requests_per_second": c.KVRate, "at_objective_per_second": c.SLORate, "headroom": c.Headroom, "more_requests_per_second": c.More,
 		"replicas": countOf(c.Replicas.Ready), "replicas.needed": c.Replicas.Needed, "replicas.then": c.Replicas.Then, "forecast": c.Replicas.Forecast,
 		"worst_burn": c.WorstBurn,
