@@ -99,7 +99,7 @@ func (s *sheet) pool(f *model.Frame, c *model.CapacityView) {
 	s.replicas(c)
 	s.worstBurn(f, c)
 	s.splits(f, c)
-	s.levers(c)
+	s.levers(f, c)
 	s.knees(c)
 	s.cost(c)
 	s.energy(c)
@@ -401,7 +401,7 @@ func kneeParts(n *model.KneeView) []part {
 }
 
 // levers is what one change would buy.
-func (s *sheet) levers(c *model.CapacityView) {
+func (s *sheet) levers(f *model.Frame, c *model.CapacityView) {
 	if len(c.Levers) == 0 || !c.Load.OK() {
 		return
 	}
@@ -425,7 +425,25 @@ func (s *sheet) levers(c *model.CapacityView) {
 		}
 		s.out = append(s.out, l.parts(3, ps...).String())
 	}
+	s.hits(f, c)
 }
+
+// hits is the share of prompt tokens that each workflow finds in the cache now: what the
+// first lever is added to.
+func (s *sheet) hits(f *model.Frame, c *model.CapacityView) {
+	var ps []part
+	for i := range f.Workflows {
+		if w := &f.Workflows[i]; w.PrefixCacheHit.OK() && slices.Contains(c.Workflows, w.Name) && len(ps) < mostHits {
+			ps = append(ps, part{segs: []seg{{themes.Muted, s.look.foreign(w.Name, 24) + " "}, {themes.Text, unit.Ratio(w.PrefixCacheHit.Value)}}}.of("prefix_cache_hit", w.Name))
+		}
+	}
+	if len(ps) > 0 {
+		s.facts("hits now", ps...)
+	}
+}
+
+// mostHits is how many workflows of a pool have their hits told here: screen 3 has all.
+const mostHits = 4
 
 // cost is what tokens cost; without a price it says where to put one.
 func (s *sheet) cost(c *model.CapacityView) {
