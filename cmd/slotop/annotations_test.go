@@ -275,3 +275,18 @@ func TestAnnotationMistakes(t *testing.T) {
 		}
 	}
 }
+
+// The configuration shows the file with its place, and a check of it says what is wrong
+// with the lines.
+func TestAnnotationsInTheConfiguration(t *testing.T) {
+	dir := t.TempDir()
+	config, log := filepath.Join(dir, "my.yaml"), filepath.Join(dir, "ops.log")
+	appendTo(t, log, "2026-08-17T03:10:00Z chat v42\nno annotation\n")
+	appendTo(t, config, "annotations: ops.log\n")
+	r := headless(t, "config", "show", "--config", config)
+	says(t, "the configuration", strings.Join(strings.Fields(r.out), " "), "annotations: "+scalar(log)+" # my.yaml:1")
+	r = headless(t, "config", "check", "--offline", config)
+	if r.code != exitOK || !strings.Contains(r.err, "1 line of "+log+" no annotation, the last is "+log+":2:1: ") {
+		t.Errorf("exit code %d, %q", r.code, r.err)
+	}
+}

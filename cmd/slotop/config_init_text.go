@@ -18,7 +18,8 @@ func (b *beginning) text() string {
 		"# right, and what of its promises can be judged. ${NAME} is taken from the environment.\n\n" +
 		"# every: 1s             # poll interval\n" +
 		"# window: 60s           # span of every rate and percentile\n" +
-		"# theme: dark           # dark, light, mono, high-contrast or colour-blind\n\n")
+		"# theme: dark           # dark, light, mono, high-contrast or colour-blind\n" +
+		"# annotations: deploys.log   # in which a deployment tool notes what it did\n\n")
 	b.writeTargets(&out)
 	b.writeFlows(&out)
 	out.WriteString(alertsExample)

@@ -145,6 +145,9 @@ func (p *showing) settings(s settings) {
 	}
 	p.value("", "reduced_motion", fmt.Sprint(s.wall.still), p.from(p.flags.still, "reduced_motion", "default, or "+stillSwitch))
 	p.value("", "kiosk", fmt.Sprintf("{on: %v, page: %s, night: %s}", s.wall.on, spanText(s.wall.page), s.wall.night), p.from(p.flags.kiosk, "kiosk", "default"))
+	if path := s.file.Annotations; path != "" {
+		p.value("", "annotations", scalar(path), p.from(false, "annotations", ""))
+	}
 	if h := s.file.HTTP; h != nil {
 		p.section("", "http", h, p.from(false, "http", ""))
 	}

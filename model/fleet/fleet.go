@@ -7,7 +7,7 @@
 // requests are judged one by one (reports, reported, users). A tick sums the window
 // (measure, tally, sides), says what each target does (state, view, doubts) and what
 // its workflows' users get (workflow, reportview, promise, budget, condition, total),
-// keeps the past (history, stage, steady), and evaluates the rules (rules, userrules).
+// keeps the past (history, heat, events, stage, steady), and evaluates the rules (rules, userrules).
 // What changed and why is asked once for each block of ten seconds (blocks, facts, steps,
 // diagnosis).
 // How much room pools have follows from what was learned of steps (capacity, capacity_*).
