@@ -149,7 +149,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 func (m *Model) onTick(msg TickMsg) tea.Cmd {
 	m.now = msg.At
 	if m.cameAt.IsZero() {
-		m.cameAt = m.now
+		m.cameAt, m.tookAt = m.now, m.now
 	}
 	call := m.take(m.opt.Latest())
 	m.lookAtOutbox()
@@ -201,7 +201,7 @@ func (m *Model) take(f *model.Frame) tea.Cmd {
 	if f != m.latest {
 		m.latest, m.cameAt = f, m.now
 	}
-	if m.opt.Still && !m.tookAt.IsZero() && m.now.Sub(m.tookAt) < f.Every {
+	if m.opt.Still && m.newest != nil && !m.newest.At.IsZero() && m.now.Sub(m.tookAt) < f.Every {
 		return nil // it is shown when its time has come, if none newer is there then
 	}
 	m.newest, m.tookAt, m.title = f, m.now, titleOf(f, m.opt)
