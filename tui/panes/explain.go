@@ -74,13 +74,26 @@ func (s *sheet) reckoned(f *model.Frame, e Explain, t glossary.Topic) {
 		s.prose("of", themes.Text, whose)
 	}
 	s.prose("rests on", themes.Text, strings.Join(restsOn(o, v, t, s.look), ", "))
-	for _, why := range whyWide(o, v, s.look) {
-		s.prose("so wide", themes.Text, why)
+	s.each("so wide", themes.Text, whyWide(o, v, s.look))
+	s.each("missing", themes.Warn, whyMissing(o, v, t))
+	s.formula("reckoned", reckoning(o, v, t.Key))
+}
+
+// each writes sentences with a label before the first.
+func (s *sheet) each(label string, role themes.Role, all []string) {
+	for _, text := range all {
+		s.prose(label, role, text)
+		label = ""
 	}
-	for _, why := range whyMissing(o, v, t) {
-		s.prose("missing", themes.Warn, why)
+}
+
+// formula writes a formula. A dot between two blanks stands between two clauses
+// elsewhere, and means times here.
+func (s *sheet) formula(label, text string) {
+	if s.look.ASCII {
+		text = strings.ReplaceAll(text, " · ", " * ")
 	}
-	s.prose("reckoned", themes.Text, reckoning(o, v, t.Key))
+	s.prose(label, themes.Text, text)
 }
 
 // exactly is the number as it may be copied, with its unit.
@@ -144,7 +157,10 @@ func restsOn(o owner, v value, t glossary.Topic, k Look) []string {
 			out = append(out, "requests reported one by one")
 		}
 	case v.good != nil && v.good.N > 0:
-		out = append(out, samples(v.good.N)+" requests judged", "goodput of "+judged(v.good.Of))
+		out = append(out, samples(v.good.N)+" requests judged", judged(v.good.Of))
+	}
+	if w, ok := basisWords[basisOf(o)]; ok && t.Group == glossary.GroupUtilization {
+		out = append(out, w.long)
 	}
 	if windowed(v, t) {
 		out = append(out, overWindow(o.f, k))
@@ -153,6 +169,18 @@ func restsOn(o owner, v value, t glossary.Topic, k Look) []string {
 		out = append(out, "as of "+hms(o.f.At)+" UTC")
 	}
 	return out
+}
+
+// basisOf is by whose word a figure of utilization is known.
+func basisOf(o owner) model.UtilizationBasis {
+	switch {
+	case o.u == nil:
+		return ""
+	case o.part != "":
+		return model.UtilizationBasis(o.part)
+	default:
+		return o.u.Basis
+	}
 }
 
 // windowed reports whether a number is over the window: gauges are of an instant.
@@ -182,7 +210,7 @@ func whyWide(o owner, v value, k Look) []string {
 	case e.Exists() && e.Hi.OK() && e.Lo.OK() && e.Hi.Value > e.Lo.Value*narrowBracket && e.Seen:
 		out = append(out, "single requests were seen; the interval is how well "+samples(v.dist.N)+" of them stand for others (95 %)")
 	case e.Exists() && e.Hi.OK() && e.Lo.OK() && e.Hi.Value > e.Lo.Value*narrowBracket:
-		out = append(out, "a histogram knows a number only to within its buckets; with chance (95 %) it lies in "+k.estimateBetween(e))
+		out = append(out, "a histogram knows a number only to within its buckets; allowing for chance (95 %) it lies between "+k.estimateBetween(e))
 	}
 	if e.Exists() && !e.Enough {
 		out = append(out, "so few requests give no upper limit: p95 takes 72, p99 368; a longer window (w) has more")
@@ -200,7 +228,7 @@ func whyWide(o owner, v value, k Look) []string {
 }
 
 func (k Look) estimateBetween(e model.Estimate) string {
-	return unit.Limit(e.Lo.Value) + " to " + unit.Limit(e.Hi.Value)
+	return unit.Limit(e.Lo.Value) + " and " + unit.Limit(e.Hi.Value)
 }
 
 // offBoundary names the objectives that lie inside a bucket.
@@ -305,7 +333,7 @@ func (s *sheet) defined(t glossary.Topic) {
 	}
 	s.prose("is", themes.Text, t.Is)
 	s.prose("measured", themes.Text, t.Measured)
-	s.prose("formula", themes.Text, t.Formula)
+	s.formula("formula", t.Formula)
 	s.prose("misleads", themes.Text, t.Misleads)
 	if t.Unit != "" {
 		s.prose("unit", themes.Muted, t.Unit)
