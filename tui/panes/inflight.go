@@ -62,36 +62,54 @@ const (
 
 // loadBlocks is the screen from top to bottom.
 func loadBlocks(f *model.Frame, w *model.WorkflowView, size layout.Size, look Look) []block {
-	standing, ended := standingRows(w), endedRows(f, w)
-	flows := min(len(f.Workflows), mostFlows) + 1
-	tables := max(len(standing), len(ended)) + 1
-	if size.W >= threeTablesW && len(f.Workflows) > 1 {
-		tables = max(tables, flows)
-	}
-	charts := 1
-	switch {
-	case size.H >= tallestH:
-		charts = 3
-	case size.H >= tallScreen:
-		charts = 2
-	}
-	carry := carriers(f, w)
 	out := []block{
 		{layout.Fixed(1), func(s layout.Size) []string { return []string{loadTitle(f, w, s.W, look)} }},
 		{layout.Fixed(3), func(s layout.Size) []string { return loadFacts(f, w, s.W, look) }},
-		{layout.Fixed(tables), func(s layout.Size) []string { return loadTables(f, w, standing, ended, s, look) }},
-		{layout.Want{Min: charts * loadChartMin, Ideal: charts * (loadChartMin + 1), Max: charts * chartMaxH, Drop: 1}, func(s layout.Size) []string {
-			return loadCharts(f, w, s, charts, look)
+	}
+	if flows := min(len(f.Workflows), mostFlows) + 1; flows > 2 && size.W < threeTablesW && size.H >= tallScreen {
+		out = append(out, block{layout.Want{Min: 2, Ideal: flows, Max: flows, Drop: 2}, func(s layout.Size) []string { return flowRows(f, s, look) }})
+	}
+	out = append(out, tableBlocks(f, w, size, look)...)
+	rows := chartRows(size.H)
+	carry := carriers(f, w)
+	return append(out,
+		block{layout.Want{Min: rows * loadChartMin, Ideal: rows * (loadChartMin + 1), Max: rows * chartMaxH, Drop: 1}, func(s layout.Size) []string {
+			return loadCharts(f, w, s, rows, look)
 		}},
-		{layout.Want{Min: 2, Ideal: min(len(carry), 4) + 1, Max: len(carry) + 1}, func(s layout.Size) []string {
+		block{layout.Want{Min: 2, Ideal: min(len(carry), 4) + 1, Max: len(carry) + 1}, func(s layout.Size) []string {
 			return carrierRows(f, carry, s, look)
-		}},
+		}})
+}
+
+// chartRows is how many rows of charts a screen of h lines has.
+func chartRows(h int) int {
+	switch {
+	case h >= tallestH:
+		return 3
+	case h >= tallScreen:
+		return 2
+	default:
+		return 1
 	}
-	if len(f.Workflows) > 1 && size.W < threeTablesW && size.H >= tallScreen {
-		flowBlock := block{layout.Want{Min: 2, Ideal: flows, Max: flows, Drop: 2}, func(s layout.Size) []string { return flowRows(f, s, look) }}
-		out = append(out[:2], append([]block{flowBlock}, out[2:]...)...)
+}
+
+// tableBlocks is the two tables of requests: beside one another where there is room, else
+// one below the other.
+func tableBlocks(f *model.Frame, w *model.WorkflowView, size layout.Size, look Look) []block {
+	standing, ended := standingRows(w), endedRows(f, w)
+	if size.W < twoChartsW {
+		return []block{
+			{layout.Fixed(len(standing) + 1), func(s layout.Size) []string { return tallies(inFlightTitle(w), standing, s.W, false, look) }},
+			{layout.Want{Min: len(ended) + 1, Drop: 2}, func(s layout.Size) []string {
+				return tallies([]seg{{themes.Strong, "ENDED"}}, ended, s.W, true, look, endedRemarks(f, w, look)...)
+			}},
+		}
 	}
-	return out
+	h := max(len(standing), len(ended)) + 1
+	if size.W >= threeTablesW && len(f.Workflows) > 1 {
+		h = max(h, min(len(f.Workflows), mostFlows)+1)
+	}
+	return []block{{layout.Fixed(h), func(s layout.Size) []string { return loadTables(f, w, standing, ended, s, look) }}}
 }
 
 // loadTitle is whose load it is and which of how many that is.

@@ -37,7 +37,7 @@ func TestInflightSays(t *testing.T) {
 	}{
 		{"a surge", tuitest.Surge(), View{}, 80, 21, []string{
 			"chat BREACHED", "workflow 1 of 3", "≈ 12 s  over 500 ms  208 waiting ÷ 17.2 first tokens/s", "preempted 1.0/s", "prefix hits 71.2 %",
-			"228 running × 1.9k tokens  in 438k  where 228 of this mix fit", "IN FLIGHT 436", "running: prefill or decode", "events+http://HOST", "preempts from 95 %", "vllm-1:8000",
+			"228 running × 1.9k tokens  of 438k in all  228 of this mix fit", "IN FLIGHT 436", "running: prefill or decode", "events+http://HOST", "preempts from 95 %", "vllm-1:8000",
 		}},
 		{"a queue that grows", tuitest.Growing(), View{}, 200, 56, []string{"≈ 2.9 s", "over 5 s promised in 7.5 s at this pace", "20 waiting ÷ 7.0 first tokens/s", "of the last 30 s"}},
 		{"one that stands", tuitest.Standing(), View{}, 80, 21, []string{"not known  7 wait and none got a token in 30 s"}},
@@ -49,6 +49,7 @@ func TestInflightSays(t *testing.T) {
 		}},
 		{"the reasons, where there is room", tuitest.Phased(), View{}, 200, 56, []string{"client_disconnect 833, +1", "gateway:9000"}},
 		{"a small screen", tuitest.Phased(), View{}, 40, 8, []string{"chat BREACHED", "1/3", "wait now ≈ 12 s over 500 ms", "streaming 214  queued 197", "KV", "served whole 1019  cancelled 841", "vllm-0:8000"}},
+		{"a screen for one column", tuitest.Phased(), View{}, 60, 30, []string{"retrying", "throttled", "0.4/s", "WAITING, RUNNING", "WORST 2 OF 3"}},
 		{"no workflow", unnamed, View{}, 80, 21, []string{"the targets answer and serve no model yet"}},
 		{"no target", nothing, View{}, 80, 21, []string{"nothing is watched", "slotop localhost:8000", "slotop demo"}},
 		{"GPUs alone", tuitest.OnlyGPUs(), View{}, 80, 21, []string{"only GPUs are watched", "slotop localhost:8000 nvml:"}},

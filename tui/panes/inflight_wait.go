@@ -131,7 +131,7 @@ func fillParts(f *model.Frame, w *model.WorkflowView, long bool, look Look) []pa
 	held := samples(running) + " running " + look.pick("×", "x") + " " + unit.Count(context) + " tokens"
 	out := []part{say(0, themes.Text, held)}
 	if fit, ok := c.Expected.Fit.Get(); ok {
-		out = append(out, say(1, themes.Text, "in "+unit.Count(fit*context)), say(2, themes.Muted, "where "+unit.Integer(fit)+" of this mix fit"))
+		out = append(out, say(1, themes.Text, "of "+unit.Count(fit*context)+" in all"), say(2, themes.Muted, unit.Integer(fit)+" of this mix fit"))
 	}
 	if long && len(c.Targets) > 1 {
 		out = append(out, say(3, themes.Muted, "on "+plural(len(c.Targets), "engine")+", all workflows"))
