@@ -49,7 +49,7 @@ func TestInflightSays(t *testing.T) {
 		}},
 		{"the reasons, where there is room", tuitest.Phased(), View{}, 200, 56, []string{"client_disconnect 833, +1", "gateway:9000"}},
 		{"a small screen", tuitest.Phased(), View{}, 40, 8, []string{"chat BREACHED", "1/3", "wait now ≈ 12 s over 500 ms", "streaming 214  queued 197", "KV", "served whole 1019  cancelled 841", "vllm-0:8000"}},
-		{"a screen for one column", tuitest.Phased(), View{}, 60, 30, []string{"retrying", "throttled", "0.4/s", "WAITING, RUNNING", "WORST 2 OF 3"}},
+		{"a screen for one column", tuitest.Phased(), View{}, 60, 30, []string{"retrying", "throttled", "0.4/s", "WAITING, RUNNING", "gateway:9000"}},
 		{"no workflow", unnamed, View{}, 80, 21, []string{"the targets answer and serve no model yet"}},
 		{"no target", nothing, View{}, 80, 21, []string{"nothing is watched", "slotop localhost:8000", "slotop demo"}},
 		{"GPUs alone", tuitest.OnlyGPUs(), View{}, 80, 21, []string{"only GPUs are watched", "slotop localhost:8000 nvml:"}},
