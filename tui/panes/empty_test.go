@@ -42,6 +42,8 @@ func TestEmptyScreensSayHow(t *testing.T) {
 		{Waiting{}, "refused", deaf, View{}, []string{"no good answer yet", "--enable-metrics"}},
 		{Inflight{}, "no target", nobody, View{}, []string{"nothing is watched", "slotop localhost:8000"}},
 		{Inflight{}, "no answer", deaf, View{}, []string{"no target has answered yet: screen 1"}},
+		{Latency{}, "no target", nobody, View{}, []string{"nothing is watched", "slotop localhost:8000"}},
+		{Latency{}, "GPUs alone", tuitest.OnlyGPUs(), View{}, []string{"only GPUs are watched", "slotop localhost:8000 nvml:"}},
 		{Devices{}, "no GPU", calm, View{}, []string{"nobody tells of GPUs", "slotop localhost:8000 nvml:"}},
 		{Fleet{}, "no target", nobody, View{}, []string{"no target is watched", "slotop localhost:8000", "prom+http://HOST:9090"}},
 		{Fleet{}, "nothing matches", calm, View{Filter: "x\x1by"}, []string{"no target matches x␛y: esc shows all", "version"}},
