@@ -13,6 +13,7 @@ import (
 // looks say what a page without a dialect is, by the start of a family's name.
 // The most telling come first: nearly every program also exports go_ or python_.
 var looks = []struct{ prefix, what string }{
+	{"slotop_", "slotop's own export: watch what it watches"},
 	{"amd_gpu_", "AMD's GPU exporter, without a figure that slotop reads"},
 	{"gpu_", "a GPU exporter"},
 	{"node_", "the host exporter (node_exporter)"},
