@@ -80,6 +80,7 @@ func (p *showing) alerts(a *fileAlerts) {
 	p.value("  ", "bell", fmt.Sprint(a.Bell == nil || *a.Bell), origin("bell"))
 	p.value("  ", "title", fmt.Sprint(a.Title == nil || *a.Title), origin("title"))
 	p.value("  ", "desktop", fmt.Sprint(a.Desktop), origin("desktop"))
+	p.value("  ", "progress", fmt.Sprint(a.progress()), origin("progress"))
 	p.value("  ", "dry_run", fmt.Sprint(a.DryRun), origin("dry_run"))
 	places := rows(child(section, "rules"))
 	for i := range a.Rules {
