@@ -41,12 +41,13 @@ type Model struct {
 	scroll int    // of the help
 	mouse  bool
 
-	point    pointer // the cursor over numbers
-	pointAt  place   // where it stood last
-	over     over    // what lies over the screen
-	explain  panes.Explain
-	glossary panes.Glossary
-	clicked  panes.About // the row or number that was clicked last
+	point       pointer // the cursor over numbers
+	pointAt     place   // where it stood last
+	over        over    // what lies over the screen
+	explain     panes.Explain
+	explainedAt *model.Frame // that it was looked up in
+	glossary    panes.Glossary
+	clicked     panes.About // the row or number that was clicked last
 
 	rang map[model.AlertID]int // what fires and has called, by how often it has fired
 	mute bool

@@ -49,6 +49,21 @@ func (m *Model) explainNumber() {
 	m.over, m.explain = overExplain, panes.Explain{About: all[i].About, Shown: all[i].Text}
 }
 
+// followExplained keeps what is explained as it stands below the explanation: numbers go on
+// while they are explained.
+func (m *Model) followExplained(f *model.Frame) {
+	if m.over != overExplain || m.explainedAt == f {
+		return
+	}
+	m.explainedAt = f
+	p := pointer{at: m.explain.About}
+	if m.point.on && m.point.at == m.explain.About {
+		p = m.point
+	}
+	s, _ := p.found(m.numbers())
+	m.explain.Shown = s.Text
+}
+
 // overPane is the pane of what lies over the screen.
 func (m *Model) overPane() panes.Pane {
 	switch m.over {

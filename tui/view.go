@@ -67,6 +67,7 @@ const (
 
 // draw returns the screen, the kept one where nothing changed.
 func (m *Model) draw() string {
+	m.followExplained(m.frame())
 	d := m.scene()
 	d.text = m.drawn.text
 	if d == m.drawn {

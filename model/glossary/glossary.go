@@ -102,7 +102,10 @@ type suffix struct{ name, unit, is, formula, misleads string }
 // onto is a topic narrowed by a suffix.
 func (s suffix) onto(t Topic, key string) Topic {
 	t.Key = key
-	t.Name = strings.TrimSpace(t.Name + " " + s.name)
+	short, long, _ := strings.Cut(t.Name, ", ")
+	if t.Name = short + " " + s.name; long != "" {
+		t.Name += ", " + long
+	}
 	t.Is = strings.TrimSpace(s.is + " " + t.Is)
 	if s.formula != "" {
 		t.Formula = s.formula
@@ -127,7 +130,7 @@ var suffixes = map[string]suffix{
 	"p95":   {name: "p95", is: "95 of 100 observations in the window were at most this long.", formula: quantileFormula, misleads: quantileTrap},
 	"p99":   {name: "p99", is: "99 of 100 observations in the window were at most this long.", formula: quantileFormula, misleads: quantileTrap},
 	"mean":  {name: "mean", is: "The mean over the window: exact, where a percentile is not.", formula: "increase of the sum / increase of the count, over the window", misleads: "A mean hides its tail; that is what percentiles are for."},
-	"n":     {name: "n", unit: "observations", is: "How many observations the number rests on.", formula: "increase of the count over the window, resets taken care of"},
+	"n":     {name: "(n)", unit: "observations", is: "How many observations the number rests on.", formula: "increase of the count over the window, resets taken care of"},
 	"max":   {name: "objective", is: "The bound that was promised: a request within it is good in this term.", formula: "set in the configuration, or assumed (TTFT 1 s, TPOT 50 ms)", misleads: "A bound that is no bucket edge can only be judged as an interval: the two nearest edges are named where this is so."},
 	"share": {name: "share within the objective", unit: "0–1, shown in %", is: "The share of requests that met this bound alone.", formula: "requests in buckets up to the bound / all; two bucket edges around the bound give an interval", misleads: "Each term is counted for itself: how many met all of them together is the goodput."},
 	"2m":    {name: "over 2 min", is: "Over the last two minutes: quick, and restless."},

@@ -58,9 +58,9 @@ func TestEveryDeviceMetricHasATopic(t *testing.T) {
 func TestFind(t *testing.T) {
 	for _, c := range []struct{ key, name, is string }{
 		{"ttft", "TTFT, time to first token", "The time from when"},
-		{"ttft.p95", "TTFT, time to first token p95", "95 of 100"},
+		{"ttft.p95", "TTFT p95, time to first token", "95 of 100"},
 		{"step.kv", "step: KV reads", "The part of a step"},
-		{"goodput.n", "goodput n", "How many observations"},
+		{"goodput.n", "goodput (n)", "How many observations"},
 	} {
 		topic, ok := Find(c.key)
 		if !ok || topic.Name != c.name || !strings.HasPrefix(topic.Is, c.is) || topic.Key != c.key {

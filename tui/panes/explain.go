@@ -195,7 +195,7 @@ func windowed(v value, t glossary.Topic) bool {
 func overWindow(f *model.Frame, k Look) string {
 	asked := k.span(time.Duration(f.WindowS * float64(time.Second)))
 	if got, ok := f.CoveredS.Get(); ok {
-		return "over " + unit.Limit(got) + " of a window of " + asked
+		return "over " + unit.Duration(got) + " of a window of " + asked
 	}
 	return "no window yet: it takes two polls"
 }
