@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -345,3 +346,37 @@ func TestCopy(t *testing.T) {
 	}
 	h.shows("too long for a clipboard")
 }
+
+// TestClickOnAChartGoesThere: a point of a chart leads to its instant, live and in a
+// recording.
+func TestClickOnAChartGoesThere(t *testing.T) {
+	past := &askedPast{}
+	h := newHarness(t, tuitest.Breach(), func(o *Options) { o.Mouse, o.Past = true, past })
+	s := h.spotOf(panes.MarkChart, "")
+	h.click(s.X+40, s.Y)
+	h.click(s.X+50, s.Y)
+	if len(past.asked) != 2 || past.asked[0] >= past.asked[1] || past.asked[1] >= h.frame.At.Mono {
+		t.Errorf("two clicks, the second to the right, ask for %v of %v", past.asked, h.frame.At.Mono)
+	}
+	h.click(s.X+2, s.Y)
+	if len(past.asked) != 2 {
+		t.Error("a click on the values at the left is one on an instant")
+	}
+	tape := &fakeReplay{}
+	h = newHarness(t, tuitest.Breach(), func(o *Options) { o.Mouse, o.Replay = true, tape })
+	h.click(s.X+40, s.Y)
+	if len(tape.asked) != 1 || !strings.HasPrefix(tape.asked[0], "seek") {
+		t.Errorf("in a recording a click does %v", tape.asked)
+	}
+}
+
+// askedPast remembers which instants were asked for.
+type askedPast struct{ asked []time.Duration }
+
+func (p *askedPast) Near(at model.Instant) *model.Frame {
+	p.asked = append(p.asked, at.Mono)
+	return nil
+}
+func (p *askedPast) Step(*model.Frame, int) *model.Frame { return nil }
+func (p *askedPast) Since(model.Instant) *model.Frame    { return nil }
+func (p *askedPast) Span() (from, to model.Instant)      { return }
