@@ -47,7 +47,7 @@ func BenchmarkView(b *testing.B) {
 	}{
 		{"everything-moved", frames, "1"}, {"nothing-moved", frames[:1], "1"},
 		{"50000-workflows", many, "1"}, {"1000-targets", fleet, "5"}, {"2500-alerts", []*model.Frame{alarming(2500), alarming(2500)}, "6"},
-		{"utilization", use, "4"}, {"14-engines", engines, "4"}, {"capacity", use, "7"},
+		{"latency", frames, "2"}, {"utilization", use, "4"}, {"14-engines", engines, "4"}, {"capacity", use, "7"},
 	} {
 		b.Run(bench.name, func(b *testing.B) {
 			i := 0

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -155,13 +156,20 @@ func nextSecond(i int) *model.Frame {
 // TestBytesToTheTerminal (OC-31): what a second costs on the wire. At 80×24 the
 // bounds are the case's, at 120×40 the budget's.
 func TestBytesToTheTerminal(t *testing.T) {
-	sizes := []struct{ w, h, same, few, all int }{
-		{80, 24, 200, 250, 4000},
-		{120, 40, 100, 250, 5500},
+	sizes := []struct {
+		w, h, same, few, all int
+		screen               string
+	}{
+		{80, 24, 200, 250, 4000, "1"},
+		{120, 40, 100, 250, 5500, "1"},
+		{80, 24, 200, 250, 4000, "2"},
+		{120, 40, 100, 250, 5500, "2"},
 	}
 	for _, size := range sizes {
-		synctest.Test(t, func(t *testing.T) {
+		within := func(t *testing.T) {
 			s := run(t, size.w, size.h, nextSecond(0))
+			s.prog.Send(keyNamed(size.screen))
+			s.show(s.latest())
 			s.take()
 
 			s.show(s.latest()) // ten refreshes
@@ -197,9 +205,10 @@ func TestBytesToTheTerminal(t *testing.T) {
 			if most == 0 || most > size.all {
 				t.Errorf("%d×%d: everything moved: %d bytes", size.w, size.h, most)
 			}
-			t.Logf("%d×%d: everything moved: at most %d bytes a frame", size.w, size.h, most)
+			t.Logf("screen %s at %d×%d: everything moved: at most %d bytes a frame", size.screen, size.w, size.h, most)
 			s.quit(t)
-		})
+		}
+		t.Run(fmt.Sprintf("screen %s at %d×%d", size.screen, size.w, size.h), func(t *testing.T) { synctest.Test(t, within) })
 	}
 }
 

@@ -15,7 +15,7 @@ type Stack struct {
 	TagWidth int
 	Marks    []Mark
 	Empty    string // said where no part has a value in the span
-	Shared   bool   // the times of day stand under a chart below
+	Shared   bool   // times, ticks and letters stand under a chart below: the axis takes one row
 
 	Step   time.Duration
 	Span   time.Duration // shown in all
@@ -76,17 +76,18 @@ func (g *stacking) gather() {
 	for _, p := range g.parts {
 		n = max(n, len(g.shown(p.Values)))
 	}
+	before := false
 	for i := range n {
 		heap, known := g.heap(i, n)
+		joined := known && before
+		before = known
 		if !known {
 			continue
 		}
 		to := floorCell(g.point(i, n))
 		from := to
-		if i > 0 {
-			if _, before := g.heap(i-1, n); before {
-				from = min(floorCell(g.point(i-1, n))+1, to)
-			}
+		if joined {
+			from = min(floorCell(g.point(i-1, n))+1, to)
 		}
 		for x := max(from, 0); x <= to && x < g.w; x++ {
 			if old := g.heaps[x]; old == nil || old[len(old)-1] < heap[len(heap)-1] {

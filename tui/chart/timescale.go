@@ -51,13 +51,14 @@ type footing struct {
 	known  []bool // by column of cells; elsewhere the axis is dashed
 	marks  []Mark
 	times  bool // it has ticks: without them no time seems to pass
-	shared bool // the times of day stand under a chart below
+	shared bool // ticks, letters and times of day stand under a chart below
 
 	label, rule, mark Ink
 	ascii             bool
 }
 
-// draw writes the axis. A gap is seen even under a line that lies at 0.
+// draw writes the axis. A gap is seen even under a line that lies at 0. What shares the
+// times of another chart has a plain line, which stands still while time passes.
 func (a footing) draw() {
 	line, gap, tick := '─', '╌', '┬'
 	if a.ascii {
@@ -65,10 +66,13 @@ func (a footing) draw() {
 	}
 	for x := range a.w {
 		r := line
-		if !a.known[x] {
+		if !a.known[x] && !a.shared {
 			r = gap
 		}
 		a.c.set(a.x0+x, a.y, r, a.rule)
+	}
+	if a.shared {
+		return
 	}
 	if a.times {
 		a.ticks(tick)
@@ -80,7 +84,7 @@ func (a footing) draw() {
 	}
 }
 
-// ticks writes the ticks and, unless another chart does, the times of day.
+// ticks writes the ticks and the times of day.
 func (a footing) ticks(tick rune) {
 	every := tickSpan(a.per * dotsAcross * 10) // room for 00:00 and air
 	if every < time.Minute {
@@ -96,9 +100,7 @@ func (a footing) ticks(tick rune) {
 			continue
 		}
 		a.c.set(a.x0+x, a.y, tick, a.rule)
-		if !a.shared {
-			a.c.text(a.x0+from, a.y+1, text, a.label)
-		}
+		a.c.text(a.x0+from, a.y+1, text, a.label)
 		free = from + len(text) + 1
 	}
 }

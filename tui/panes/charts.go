@@ -49,7 +49,7 @@ type graph struct {
 	shared bool          // the times of day stand under a chart below
 
 	marked  bool   // the workflow's condition stands before the title
-	plain   bool   // the legend stands elsewhere
+	plain   bool   // lines alone: legend and bracket stand elsewhere
 	remarks []part // at the right of the title
 }
 
@@ -348,17 +348,25 @@ func (g graph) latency(p *chart.Plot, look Look) {
 		p.Objective = o.MaxS
 		p.Tags = append(p.Tags, chart.Tag{Value: o.MaxS, Text: "SLO " + unit.Limit(o.MaxS), Ink: look.ink(themes.Objective)})
 	}
-	p.Lines = []chart.Line{{Values: t.P50, Ink: look.ink(themes.Low), Letter: '.', Dotted: true}, high}
+	low := chart.Line{Values: t.P50, Ink: look.ink(themes.Low), Letter: '.', Dotted: true}
+	if g.plain {
+		low.Ink = high.Ink // in few rows the two share their cells: dots tell them apart
+	}
+	p.Lines = []chart.Line{low, high}
 	if g.tail {
 		p.Lines = append([]chart.Line{{Values: t.P99, Ink: look.ink(themes.Muted), Letter: '\'', Sparse: true, Faint: true}}, p.Lines...)
 	}
-	p.Band = &chart.Band{Lo: banded(t.LoP95, t), Hi: t.HiP95, Ink: look.ink(themes.Band)}
+	if !g.plain {
+		p.Band = &chart.Band{Lo: banded(t.LoP95, t), Hi: t.HiP95, Ink: look.ink(themes.Band)}
+	}
 	if d := distOf(g.w, g.metric()); d != nil {
 		role := themes.High
 		if bounded && o.Verdict == model.Missed {
 			role = themes.Over
 		}
-		p.Tags = append(p.Tags, look.quantileTag(d.P95, t.P95, role), look.quantileTag(d.P50, t.P50, themes.Low))
+		mid := look.quantileTag(d.P50, t.P50, themes.Low)
+		mid.Ink = low.Ink
+		p.Tags = append(p.Tags, look.quantileTag(d.P95, t.P95, role), mid)
 		if g.tail {
 			p.Tags = append(p.Tags, look.quantileTag(d.P99, t.P99, themes.Muted))
 			for i, name := range []string{"p99", "p50", "p95"} { // of three numbers each says which it is

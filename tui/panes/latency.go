@@ -108,18 +108,23 @@ const (
 	latencyMinH = chart.MinH + 1
 	stackMinH   = chart.MinH
 	heatMinH    = chart.MinHeatH + 2
+	roomyH      = 22 // from here on the first chart is more than a strip
 )
 
 // latencyColumn draws charts under one another, the lowest with the times of day.
 func latencyColumn(size layout.Size, look Look, s spreading) []string {
+	chartH := latencyMinH + 1
+	if size.H >= roomyH {
+		chartH = 11
+	}
 	wants := []layout.Want{
-		{Min: latencyMinH, Ideal: 10, Max: 22},
+		{Min: latencyMinH + 1, Ideal: chartH, Max: 22},
 		{Drop: 3}, {Drop: 4},
 		{Drop: 2},
 	}
 	if s.phases {
 		wants[1] = layout.Want{Min: 1, Max: 1, Drop: 3}
-		wants[2] = layout.Want{Min: stackMinH, Ideal: 7, Max: 12, Drop: 4}
+		wants[2] = layout.Want{Min: stackMinH, Ideal: 7, Max: 10, Drop: 4}
 	}
 	if s.third != nil {
 		wants[2] = layout.Want{Min: latencyMinH, Ideal: 8, Max: 13, Drop: 4}
@@ -128,7 +133,7 @@ func latencyColumn(size layout.Size, look Look, s spreading) []string {
 		wants[2].Min++ // it has the times of day then
 	}
 	if s.heat != nil {
-		wants[3] = layout.Want{Min: heatMinH, Ideal: heatMinH + 4, Max: 24, Drop: 2}
+		wants[3] = layout.Want{Min: heatMinH, Ideal: heatMinH + 3, Max: 24, Drop: 2}
 	}
 	rects := layout.Rows(layout.Rect{W: size.W, H: size.H}, wants)
 	lowest := 0

@@ -18,11 +18,27 @@ type latencyRow struct {
 	w       *model.WorkflowView
 	metric  model.Metric
 	bracket bool // the brackets of the percentiles, not the percentiles
+
+	// Of what is no metric of the screen: its title, its distribution and the signal
+	// that would tell it.
+	title string
+	other *model.Dist
+	lacks model.Signal
 }
 
-func (r latencyRow) dist() *model.Dist { return distOf(r.w, r.metric) }
+func (r latencyRow) dist() *model.Dist {
+	if r.title != "" {
+		return r.other
+	}
+	return distOf(r.w, r.metric)
+}
 
-func (r latencyRow) missing() bool { return slices.Contains(r.w.Missing, signalOf(r.metric)) }
+func (r latencyRow) missing() bool {
+	if r.title != "" {
+		return slices.Contains(r.w.Missing, r.lacks)
+	}
+	return slices.Contains(r.w.Missing, signalOf(r.metric))
+}
 
 // latencyFigures is whose latencies these are, the table and what to know of it.
 func latencyFigures(f *model.Frame, w *model.WorkflowView, size layout.Size, look Look) []string {
@@ -37,16 +53,59 @@ func latencyFigures(f *model.Frame, w *model.WorkflowView, size layout.Size, loo
 			rows = append(rows, r)
 		}
 	}
-	t := fit(latencyColumns(size.W), size.W-1)
-	out = append(out, t.head(look))
+	table := latencyTable(rows, latencyMetrics[at], min(size.W, latencyTableW), look)
+	if size.W >= latencyTableW+phaseTableW {
+		table = sideBySide(table, phaseTable(w, phaseTableW, look), len(table), latencyTableW+chartGap, look)
+	}
+	return append(append(out, table...), latencyNotes(f, w, size, look)...)
+}
+
+// The widths of the two tables that stand next to one another on a very wide screen.
+const (
+	latencyTableW = 122
+	phaseTableW   = 70
+)
+
+// latencyTable is a row for each latency, the charted one with the cursor's sign.
+func latencyTable(rows []latencyRow, at model.Metric, w int, look Look) []string {
+	t := fit(latencyColumns(w), w-1)
+	out := []string{t.head(look)}
 	for _, r := range rows {
-		l := look.line(size.W)
-		if r.metric == latencyMetrics[at] && !r.bracket {
+		l := look.line(w)
+		if r.metric == at && !r.bracket {
 			l.put(themes.Cursor, look.pick("▸", ">"))
 		}
 		out = append(out, t.fill(l.pad(indent), r, look))
 	}
-	return append(out, latencyNotes(f, w, size, look)...)
+	return out
+}
+
+// phaseTable is the phases that a request passes, and what only events tell.
+func phaseTable(w *model.WorkflowView, width int, look Look) []string {
+	var rows []latencyRow
+	for _, m := range latencies(w) {
+		if topic, ok := phaseTopics[m.title]; ok && (m.dist != nil || m.signal != "") {
+			rows = append(rows, latencyRow{w: w, metric: topic, other: m.dist, title: m.title, lacks: m.signal})
+		}
+	}
+	t := fit(phaseColumns(), width)
+	out := []string{t.head(look)}
+	for _, r := range rows {
+		out = append(out, t.fill(look.line(width).pad(indent), r, look))
+	}
+	return out
+}
+
+// phaseTopics are the latencies that no chart of the screen shows, by their topics.
+var phaseTopics = map[string]model.Metric{
+	"queue": model.MetricQueue, "prefill": "prefill", "decode": "decode", "first answer": model.MetricFirstAnswer, "response": "response",
+}
+
+func phaseColumns() []column[latencyRow] {
+	cols := latencyColumns(narrow)
+	cols[0].title = "PHASE"
+	cols[0].min = 12
+	return cols[:len(cols)-2] // nobody promises a phase
 }
 
 // latencyTitle is whose latencies these are, and how to get to the others'.
@@ -80,13 +139,16 @@ func (r latencyRow) wide() bool {
 }
 
 func latencyColumns(w int) []column[latencyRow] {
-	least, most := 8, 8
+	quantile := 8
 	if w >= latencyLongW {
-		least, most = 12, 18
+		quantile = min((w-52)/4, 18) // what the other columns leave
 	}
 	cols := []column[latencyRow]{{title: "LATENCY", min: 7, left: true, draw: func(r latencyRow, _ int, k Look) cell {
 		if r.bracket {
 			return cell{themes.Muted, "between"}
+		}
+		if r.title != "" {
+			return cell{themes.Text, r.title}
 		}
 		return cell{themes.Strong, metricShort(r.metric)}
 	}}}
@@ -96,9 +158,12 @@ func latencyColumns(w int) []column[latencyRow] {
 		of   func(*model.Dist) model.Estimate
 	}{{"p50", 0, p50}, {"p90", 6, p90}, {"p95", 0, p95}, {"p99", 2, p99}} {
 		cols = append(cols, column[latencyRow]{
-			title: q.name, min: least, max: most, drop: q.drop, near: w < latencyLongW,
+			title: q.name, min: quantile, drop: q.drop, near: w < latencyLongW,
 			draw: func(r latencyRow, w int, k Look) cell { return k.latencyQuantile(r, w, q.of) },
 			about: func(r latencyRow) About {
+				if r.bracket {
+					return About{}
+				}
 				return About{string(r.metric) + "." + q.name, r.w.Name}
 			},
 		})
@@ -160,12 +225,12 @@ func (k Look) latencyQuantile(r latencyRow, w int, which func(*model.Dist) model
 	if r.bracket {
 		return cell{themes.Muted, k.bracket(e)}
 	}
-	if long := k.estimateLong(e); cells(long) < w && d.Basis != model.SinceStart {
-		sign := ""
-		if !e.Enough {
-			sign = tooFew
-		}
-		c.text = long + sign
+	long := k.estimateLong(e)
+	if !e.Enough {
+		long += tooFew
+	}
+	if cells(long) <= w && d.Basis != model.SinceStart {
+		c.text = long
 	}
 	return c
 }

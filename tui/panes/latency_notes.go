@@ -55,11 +55,23 @@ func noLatency(f *model.Frame, w *model.WorkflowView, metric model.Metric) strin
 	case d == nil:
 		return name + " is not known: no target of it has told one yet"
 	case d.N == 0:
-		return "no traffic: no request ended or got its first token " + window(f, Look{ASCII: true})
+		return "no sample: no request " + sampled(metric) + " in the last " + Look{}.span(seconds(f.WindowS))
 	case d.Basis == model.SinceStart:
 		return sinceStart + " counted since the server started, which has no place on a time axis: from the second poll on there is a window"
 	default:
 		return ""
+	}
+}
+
+// sampled is what a request does when a latency is observed of it.
+func sampled(metric model.Metric) string {
+	switch metric {
+	case model.MetricTTFT:
+		return "got its first token"
+	case itl:
+		return "got another token"
+	default:
+		return "ended"
 	}
 }
 

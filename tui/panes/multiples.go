@@ -32,7 +32,7 @@ func multiples(f *model.Frame, w *model.WorkflowView, size layout.Size, look Loo
 	}
 	wide := min((size.W-(across-1)*chartGap)/across, chartMaxW) // all alike: an instant has the same place in each
 	cols := layout.Columns(layout.Rect{W: size.W, H: size.H}, chartGap, layout.Even(across, wide, wide))
-	rows := multipleRows(f, w, size.H)
+	rows := multipleRows(f, w, size.H, across < 3)
 	wants := make([]layout.Want, len(rows))
 	for i := range rows {
 		wants[i] = layout.Want{Min: multipleLowH, Ideal: multipleMinH, Max: chartMaxH}
@@ -50,9 +50,9 @@ func multiples(f *model.Frame, w *model.WorkflowView, size layout.Size, look Loo
 	return sideBySide(out, sideColumn(f, w, layout.Size{W: cols[2].W, H: len(out)}, look), size.H, cols[2].X, look)
 }
 
-// multipleRows chooses the workflows and makes their charts, on one time axis. Room that
-// no workflow needs goes to the chosen one's goodput and load.
-func multipleRows(f *model.Frame, w *model.WorkflowView, h int) [][]graph {
+// multipleRows chooses the workflows and makes their charts, on one time axis. With
+// fill, room that no workflow needs goes to the chosen one's goodput and load.
+func multipleRows(f *model.Frame, w *model.WorkflowView, h int, fill bool) [][]graph {
 	order := []*model.WorkflowView{w}
 	for i := range f.Workflows {
 		if other := &f.Workflows[i]; other != w && timed(other) {
@@ -75,7 +75,7 @@ func multipleRows(f *model.Frame, w *model.WorkflowView, h int) [][]graph {
 	for _, o := range order {
 		rows = append(rows, pairOf(f, o))
 	}
-	if rest := restOf(f, w); len(rows)*chartMaxH/2 < h && len(rows) < fit && len(rest) == 2 {
+	if rest := restOf(f, w); fill && len(rows)*chartMaxH/2 < h && len(rows) < fit && len(rest) == 2 {
 		rows = append(rows, rest)
 	}
 	for i, row := range rows {
