@@ -189,7 +189,7 @@ func (v *viewer) end(why string, code int) {
 	p := v.program
 	v.mu.Unlock()
 	if first && p != nil {
-		p.Quit()
+		go p.Quit() // who panicked in the program cannot wait for it
 	}
 }
 

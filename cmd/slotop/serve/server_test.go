@@ -1,0 +1,687 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
+	"github.com/charmbracelet/x/vt"
+	"go.uber.org/goleak"
+	"golang.org/x/crypto/ssh"
+)
+
+// patience is how long a test waits for what must come.
+const patience = 30 * time.Second
+
+// hall is a server under test, all that it said, and a number that all its screens show.
+type hall struct {
+	tb      testing.TB
+	server  *Server
+	address string
+	number  atomic.Int64
+	left    atomic.Int64 // screens that were given back
+	stop    context.CancelCauseFunc
+	ended   chan struct{}
+
+	mu   sync.Mutex
+	said []string
+}
+
+// open starts a server that lets the keys 1 and 2 in. change may alter it before.
+func open(tb testing.TB, change func(*Options, *limits)) *hall {
+	tb.Helper()
+	goleak.VerifyNone(tb)
+	h := &hall{tb: tb, ended: make(chan struct{})}
+	opt := Options{
+		Keys: Keys{keysFile(tb, lineFor(tb, "", 1)+lineFor(tb, `environment="SLOTOP_KIOSK=1"`, 2)+lineFor(tb, "restrict", 3))},
+		Host: signer(tb, 200), Viewers: 50, PerKey: 50, Screen: h.screen, Log: h.log,
+		Text: func(Viewer) (string, int) { return fmt.Sprintf("number %d\n", h.number.Load()), 4 },
+	}
+	set := usualLimits
+	set.look = 20 * time.Millisecond
+	if change != nil {
+		change(&opt, &set)
+	}
+	server, err := New(opt)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	server.limits, h.server = set, server
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	h.address = l.Addr().String()
+	ctx, stop := context.WithCancelCause(context.Background())
+	h.stop = stop
+	go func() {
+		defer close(h.ended)
+		if err := server.Serve(ctx, l); err != nil {
+			tb.Error(err)
+		}
+	}()
+	tb.Cleanup(func() {
+		h.close(nil)
+		goleak.VerifyNone(tb)
+	})
+	return h
+}
+
+// close ends the server for a reason and waits for it.
+func (h *hall) close(why error) {
+	h.tb.Helper()
+	h.stop(why)
+	select {
+	case <-h.ended:
+	case <-time.After(patience):
+		h.tb.Fatal("the server does not end")
+	}
+}
+
+func (h *hall) log(line string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.said = append(h.said, line)
+}
+
+func (h *hall) saidThat(words string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.ContainsFunc(h.said, func(line string) bool { return strings.Contains(line, words) })
+}
+
+// told waits for words in the log.
+func (h *hall) told(words string) {
+	h.tb.Helper()
+	until(h.tb, words, func() bool { return h.saidThat(words) })
+}
+
+func until(tb testing.TB, what string, is func() bool) {
+	tb.Helper()
+	deadline := time.After(patience)
+	for !is() {
+		select {
+		case <-time.After(5 * time.Millisecond):
+		case <-deadline:
+			tb.Fatalf("%s did not come", what)
+		}
+	}
+}
+
+func (h *hall) screen(v Viewer) (tea.Model, func(), error) {
+	if v.Get("LANG") == "broken" {
+		return nil, nil, errors.New("no screen today")
+	}
+	return &board{hall: h, v: v}, func() { h.left.Add(1) }, nil
+}
+
+// board is a screen that shows the number, its size and its colours. With a big size
+// every cell changes with the number: that is what fills a line.
+type board struct {
+	hall *hall
+	v    Viewer
+	w, h int
+	n    int64
+	keys string
+}
+
+type beatMsg struct{}
+
+func beat() tea.Msg {
+	time.Sleep(10 * time.Millisecond)
+	return beatMsg{}
+}
+
+func (b *board) Init() tea.Cmd { return beat }
+
+func (b *board) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case beatMsg:
+		b.n = b.hall.number.Load()
+		return b, beat
+	case tea.WindowSizeMsg:
+		b.w, b.h = msg.Width, msg.Height
+	case tea.KeyPressMsg:
+		switch msg.String() {
+		case "q":
+			return b, tea.Quit
+		case "!":
+			panic("a broken screen")
+		case "ctrl+z":
+			return b, tea.Suspend
+		}
+		b.keys += msg.String()
+	}
+	return b, nil
+}
+
+func (b *board) View() tea.View {
+	text := fmt.Sprintf("number %d size %dx%d keys %s kiosk %q", b.n, b.w, b.h, b.keys, b.v.Get(Kiosk))
+	if b.h > 100 {
+		var all strings.Builder
+		for y := range b.h - 1 {
+			all.WriteByte('\n')
+			for x := range b.w {
+				all.WriteByte(byte('a' + (int(b.n)+x*y)%26))
+			}
+		}
+		text += all.String()
+	}
+	v := tea.NewView(text)
+	v.AltScreen = true
+	return v
+}
+
+// guest is a client of the library's, with what it was sent.
+type guest struct {
+	tb      testing.TB
+	client  *ssh.Client
+	session *ssh.Session
+	in      io.WriteCloser
+
+	screen *vt.SafeEmulator
+
+	mu  sync.Mutex
+	out bytes.Buffer
+	err bytes.Buffer
+}
+
+// dial logs in with a key.
+func (h *hall) dial(n byte, over net.Conn) (*ssh.Client, error) {
+	if over == nil {
+		var err error
+		if over, err = net.Dial("tcp", h.address); err != nil {
+			return nil, err
+		}
+	}
+	conf := &ssh.ClientConfig{User: "someone", Auth: []ssh.AuthMethod{ssh.PublicKeys(signer(h.tb, n))}, HostKeyCallback: ssh.FixedHostKey(signer(h.tb, 200).PublicKey())}
+	conn, channels, requests, err := ssh.NewClientConn(over, h.address, conf)
+	if err != nil {
+		_ = over.Close()
+		return nil, err
+	}
+	return ssh.NewClient(conn, channels, requests), nil
+}
+
+// guest logs in and opens a session, without asking for anything yet.
+func (h *hall) guest(n byte) *guest {
+	h.tb.Helper()
+	client, err := h.dial(n, nil)
+	if err != nil {
+		h.tb.Fatal(err)
+	}
+	return h.sit(client)
+}
+
+func (h *hall) sit(client *ssh.Client) *guest {
+	h.tb.Helper()
+	session, err := client.NewSession()
+	if err != nil {
+		h.tb.Fatal(err)
+	}
+	g := &guest{tb: h.tb, client: client, session: session, screen: vt.NewSafeEmulator(80, 24)}
+	if g.in, err = session.StdinPipe(); err != nil {
+		h.tb.Fatal(err)
+	}
+	session.Stdout, session.Stderr = taker{g, &g.out}, taker{g, &g.err}
+	go func() { _, _ = io.Copy(io.Discard, g.screen) }() // answers of the terminal
+	h.tb.Cleanup(g.leave)
+	return g
+}
+
+// taker is one of a guest's two outputs.
+type taker struct {
+	g *guest
+	b *bytes.Buffer
+}
+
+func (t taker) Write(p []byte) (int, error) {
+	t.g.mu.Lock()
+	defer t.g.mu.Unlock()
+	if t.b == &t.g.out {
+		_, _ = t.g.screen.Write(p)
+	}
+	return t.b.Write(p)
+}
+
+// looks asks for the screen on a terminal of a size.
+func (g *guest) looks(w, h int, env ...string) *guest {
+	g.tb.Helper()
+	g.screen.Resize(w, h)
+	for _, e := range env {
+		name, value, _ := strings.Cut(e, "=")
+		_ = g.session.Setenv(name, value)
+	}
+	if err := errors.Join(g.session.RequestPty("xterm-256color", h, w, ssh.TerminalModes{}), g.session.Shell()); err != nil {
+		g.tb.Fatal(err)
+	}
+	return g
+}
+
+func (g *guest) leave() {
+	_ = g.client.Close()
+	if in, ok := g.screen.InputPipe().(io.Closer); ok {
+		_ = in.Close()
+	}
+}
+
+func (g *guest) output() string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.out.String()
+}
+
+func (g *guest) remarks() string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.err.String()
+}
+
+func (g *guest) shows(words string) {
+	g.tb.Helper()
+	until(g.tb, words, func() bool { return strings.Contains(ansi.Strip(g.screen.Render()), words) })
+}
+
+func (g *guest) press(keys string) {
+	g.tb.Helper()
+	if _, err := io.WriteString(g.in, keys); err != nil {
+		g.tb.Fatal(err)
+	}
+}
+
+// exits waits for the session's end and gives its exit code.
+func (g *guest) exits() int {
+	g.tb.Helper()
+	done := make(chan error, 1)
+	go func() { done <- g.session.Wait() }()
+	select {
+	case err := <-done:
+		if exit := (*ssh.ExitError)(nil); errors.As(err, &exit) {
+			return exit.ExitStatus()
+		}
+		if err != nil {
+			g.tb.Fatal(err)
+		}
+		return 0
+	case <-time.After(patience):
+		g.tb.Fatal("the session does not end")
+		return -1
+	}
+}
+
+// restored checks that the terminal is back on its normal screen, with its cursor.
+func (g *guest) restored() {
+	g.tb.Helper()
+	out := g.output()
+	if on, off := strings.LastIndex(out, "\x1b[?1049h"), strings.LastIndex(out, "\x1b[?1049l"); on < 0 || off < on {
+		g.tb.Errorf("the terminal is left on the other screen: %q", out[max(0, len(out)-200):])
+	}
+	if hidden, shown := strings.LastIndex(out, "\x1b[?25l"), strings.LastIndex(out, "\x1b[?25h"); shown < hidden {
+		g.tb.Error("the cursor is left hidden")
+	}
+}
+
+func TestViewersHaveScreensOfTheirOwn(t *testing.T) {
+	h := open(t, nil)
+	a, b := h.guest(1).looks(80, 24), h.guest(2).looks(120, 40)
+	a.shows("size 80x24")
+	b.shows("size 120x40")
+	b.shows(`kiosk "1"`) // from the keys file
+	a.shows(`kiosk ""`)
+	a.press("x")
+	a.shows("keys x")
+	if err := a.session.WindowChange(33, 99); err != nil {
+		t.Fatal(err)
+	}
+	a.shows("size 99x33")
+	h.number.Store(7)
+	a.shows("number 7")
+	b.shows("number 7")
+	a.press("q")
+	if code := a.exits(); code != exitOK {
+		t.Errorf("q gives exit code %d", code)
+	}
+	a.restored()
+	h.number.Store(8)
+	b.shows("number 8") // who stays is not disturbed
+	if strings.Contains(b.output(), "keys x") {
+		t.Error("a key of one reached the other")
+	}
+	b.press("\x1a") // stops nobody
+	b.press("y")
+	b.shows("keys y")
+	h.told("quit")
+	until(t, "the screen to be given back", func() bool { return h.left.Load() == 1 })
+}
+
+// A client cannot make itself one for the wall, nor say anything but how its terminal is.
+func TestEnvironment(t *testing.T) {
+	h := open(t, nil)
+	g := h.guest(1)
+	for name, want := range map[string]bool{
+		"COLORTERM": true, "NO_COLOR": true, "LANG": true, Theme: true, Kiosk: false, "LD_PRELOAD": false, "TERM": false, "": false,
+	} {
+		if err := g.session.Setenv(name, "1"); (err == nil) != want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := g.session.Setenv("LANG", strings.Repeat("x", 200)); err == nil {
+		t.Error("a value of 200 bytes is taken")
+	}
+	g.looks(80, 24)
+	g.shows(`kiosk ""`)
+}
+
+func TestTheServersEndIsTold(t *testing.T) {
+	h := open(t, nil)
+	a, b := h.guest(1).looks(80, 24), h.guest(2).looks(80, 24)
+	a.shows("number")
+	b.shows("number")
+	began := time.Now()
+	h.close(errors.New("maintenance"))
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	for _, g := range []*guest{a, b} {
+		if code := g.exits(); code != exitEnded {
+			t.Errorf("exit code %d", code)
+		}
+		g.restored()
+		if !strings.Contains(g.output(), "slotop: the server has ended: maintenance\r\n") {
+			t.Errorf("nobody says why: %q", g.output())
+		}
+	}
+}
+
+// Nothing but the screen is there, whatever is asked for.
+func TestRefusals(t *testing.T) {
+	h := open(t, nil)
+	client := h.guest(1).client
+	run := h.sit(client)
+	if err := run.session.Start("uname -a"); err != nil {
+		t.Fatal(err)
+	}
+	if code := run.exits(); code != exitWanted || run.output() != "" || !strings.Contains(run.remarks(), "runs no command") {
+		t.Errorf("a command gives %d, %q, %q", code, run.output(), run.remarks())
+	}
+	other := h.sit(client)
+	if err := other.session.RequestSubsystem("sftp"); err == nil {
+		t.Error("sftp is there")
+	}
+	for _, what := range []string{"auth-agent-req@openssh.com", "x11-req", "break", "made-up"} {
+		if ok, _ := other.session.SendRequest(what, true, nil); ok {
+			t.Errorf("%s is granted", what)
+		}
+	}
+	if c, err := client.Dial("tcp", h.address); err == nil {
+		_ = c.Close()
+		t.Error("a port is forwarded")
+	}
+	if l, err := client.Listen("tcp", "127.0.0.1:0"); err == nil {
+		_ = l.Close()
+		t.Error("a port is listened on")
+	}
+	for _, kind := range []string{"x11", "auth-agent@openssh.com", "tun@openssh.com", "direct-streamlocal@openssh.com"} {
+		if _, _, err := client.OpenChannel(kind, nil); err == nil {
+			t.Errorf("a channel of %s is opened", kind)
+		}
+	}
+	if ok, _, _ := client.SendRequest("streamlocal-forward@openssh.com", true, nil); ok {
+		t.Error("a socket is listened on")
+	}
+	for _, what := range []string{"a command", "subsystem", "direct-tcpip", "tcpip-forward", "x11-req"} {
+		h.told(what)
+	}
+	// What cannot be a terminal is none.
+	bad := h.sit(client)
+	if ok, _ := bad.session.SendRequest("pty-req", true, []byte("rubbish")); ok {
+		t.Error("a terminal that cannot be read is taken")
+	}
+	if err := bad.session.Shell(); err != nil {
+		t.Fatal(err)
+	}
+	if code := bad.exits(); code != 4 || bad.output() != "number 0\n" {
+		t.Errorf("without a terminal: %d %q", code, bad.output())
+	}
+	if ok, _ := bad.session.SendRequest("shell", true, nil); ok {
+		t.Error("a session begins twice")
+	}
+}
+
+// A client that asks for what is not there again and again fills no log.
+func TestTheLogOfOneConnectionIsBounded(t *testing.T) {
+	h := open(t, nil)
+	client := h.guest(1).client
+	for range 3 * maxTold {
+		_, _, _ = client.OpenChannel("x11\x1b[2J", nil)
+	}
+	h.told("not told")
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if n := len(h.said); n > maxTold+3 {
+		t.Errorf("%d lines", n)
+	}
+	if all := strings.Join(h.said, ""); strings.Contains(all, "\x1b") {
+		t.Errorf("a client writes to the terminal that shows the log: %q", all)
+	}
+}
+
+func TestKeysThatMayNot(t *testing.T) {
+	h := open(t, nil)
+	if _, err := h.dial(9, nil); err == nil {
+		t.Fatal("a stranger is let in")
+	}
+	h.told("refused " + ssh.FingerprintSHA256(signer(t, 9).PublicKey()) + " someone@127.0.0.1")
+	h.told("not in the keys file")
+	for name, auth := range map[string]ssh.AuthMethod{
+		"password": ssh.Password("secret-word"),
+		"questions": ssh.KeyboardInteractive(func(_, _ string, q []string, _ []bool) ([]string, error) {
+			return make([]string, len(q)), nil
+		}),
+	} {
+		c, err := ssh.Dial("tcp", h.address, &ssh.ClientConfig{User: "x", Auth: []ssh.AuthMethod{auth}, HostKeyCallback: ssh.InsecureIgnoreHostKey()})
+		if err == nil {
+			_ = c.Close()
+			t.Errorf("%s lets somebody in", name)
+		}
+	}
+	if h.saidThat("secret-word") {
+		t.Error("the log holds a password")
+	}
+	// The options of a key hold for its session: this one has no terminal.
+	g := h.guest(3)
+	if err := g.session.RequestPty("xterm", 24, 80, nil); err == nil {
+		t.Error("restrict gives a terminal")
+	}
+	if err := g.session.Shell(); err != nil {
+		t.Fatal(err)
+	}
+	if code := g.exits(); code != 4 || g.output() != "number 0\n" {
+		t.Errorf("%d %q", code, g.output())
+	}
+}
+
+func TestNoRoom(t *testing.T) {
+	h := open(t, func(o *Options, _ *limits) { o.Viewers, o.PerKey = 3, 2 })
+	a, b := h.guest(1).looks(80, 24), h.guest(1).looks(80, 24)
+	a.shows("number")
+	b.shows("number")
+	same := h.guest(1).looks(80, 24)
+	if code := same.exits(); code != exitEnded || !strings.Contains(same.output(), "2 viewers with this key already") {
+		t.Errorf("%d %q", code, same.output())
+	}
+	other := h.guest(2).looks(80, 24)
+	other.shows("number")
+	fourth := h.guest(2).looks(80, 24)
+	if code := fourth.exits(); code != exitEnded || !strings.Contains(fourth.output(), "3 viewers look already") {
+		t.Errorf("%d %q", code, fourth.output())
+	}
+	a.press("q")
+	a.exits()
+	again := h.guest(2).looks(80, 24)
+	again.shows("number")
+	h.told("look already")
+}
+
+func TestIdle(t *testing.T) {
+	h := open(t, func(o *Options, _ *limits) { o.Idle = 300 * time.Millisecond })
+	wall := h.guest(2).looks(80, 24) // its key is one for the wall
+	wall.shows("number")
+	g := h.guest(1).looks(80, 24)
+	g.shows("number")
+	if code := g.exits(); code != exitEnded || !strings.Contains(g.output(), "no key was pressed for 300ms") {
+		t.Errorf("%d %q", code, g.output())
+	}
+	g.restored()
+	h.number.Store(5)
+	wall.shows("number 5")
+}
+
+// Connections that show nothing are few, and not for long.
+func TestConnectionsThatShowNothing(t *testing.T) {
+	h := open(t, func(_ *Options, l *limits) { l.starting, l.start = 3, 400*time.Millisecond })
+	var silent []net.Conn
+	for range 3 {
+		c, err := net.Dial("tcp", h.address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = c.Close() }()
+		silent = append(silent, c)
+	}
+	if _, err := io.ReadFull(silent[2], make([]byte, 4)); err != nil { // the server's greeting: it is counted
+		t.Fatal(err)
+	}
+	if _, err := h.dial(1, nil); err == nil {
+		t.Error("there is room for a fourth")
+	}
+	h.told("are enough")
+	for _, c := range silent {
+		if _, err := io.Copy(io.Discard, c); err != nil && !errors.Is(err, io.EOF) && !strings.Contains(err.Error(), "reset") {
+			t.Error(err)
+		}
+	}
+	// One that logs in and asks for nothing, and one whose session is over.
+	idle, err := h.dial(1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = idle.Wait()
+	g := h.guest(1)
+	_ = g.session.Shell()
+	g.exits()
+	_ = g.client.Wait()
+	h.told("no screen was asked for within")
+	h.guest(1).looks(80, 24).shows("number")
+}
+
+func TestABrokenScreenIsNobodyElses(t *testing.T) {
+	h := open(t, nil)
+	a, b := h.guest(1).looks(80, 24), h.guest(2).looks(80, 24)
+	a.shows("number")
+	b.shows("number")
+	a.press("!")
+	if code := a.exits(); code != exitEnded || !strings.Contains(a.output(), "the screen failed") {
+		t.Errorf("%d %q", code, a.output())
+	}
+	a.restored()
+	h.told("a broken screen")
+	h.number.Store(3)
+	b.shows("number 3")
+	none := h.guest(1).looks(80, 24, "LANG=broken")
+	if code := none.exits(); code != exitWanted || !strings.Contains(none.output(), "no screen today") {
+		t.Errorf("%d %q", code, none.output())
+	}
+}
+
+// valve is a connection that stops taking bytes when it is shut.
+type valve struct {
+	net.Conn
+	shut chan struct{}
+	gone chan struct{}
+}
+
+func (v *valve) Read(p []byte) (int, error) {
+	select {
+	case <-v.shut:
+		<-v.gone
+		return 0, io.EOF
+	default:
+		return v.Conn.Read(p)
+	}
+}
+
+// A viewer that stops reading keeps nobody waiting, and is ended after a while: here the
+// machine takes no bytes, so its connection does not either.
+func TestAViewerThatStopsReading(t *testing.T) {
+	h := open(t, func(_ *Options, l *limits) { l.stuck = 500 * time.Millisecond })
+	conn, err := net.Dial("tcp", h.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := &valve{Conn: conn, shut: make(chan struct{}), gone: make(chan struct{})}
+	defer close(v.gone)
+	client, err := h.dial(1, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slow := h.sit(client).looks(maxWidth, maxHeight) // 100,000 cells, all of which change
+	slow.shows("number")
+	quick := h.guest(2).looks(80, 24)
+	quick.shows("number")
+	close(v.shut)
+	worst := time.Duration(0)
+	for n := int64(100); !h.saidThat("took nothing for"); n++ {
+		began := time.Now()
+		h.number.Store(n)
+		quick.shows(fmt.Sprintf("number %d ", n))
+		worst = max(worst, time.Since(began))
+		if n > 100_000 {
+			t.Fatal("it is never ended")
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Logf("beside it a picture took at most %v", worst)
+	h.number.Store(987654)
+	quick.shows("987654")
+	until(t, "it to be gone", func() bool { return len(h.server.all()) == 1 })
+}
+
+// A machine that went away answers no question.
+func TestAClientThatAnswersNothing(t *testing.T) {
+	h := open(t, func(_ *Options, l *limits) { l.ask, l.answer = 50*time.Millisecond, 300*time.Millisecond })
+	conn, err := net.Dial("tcp", h.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := &valve{Conn: conn, shut: make(chan struct{}), gone: make(chan struct{})}
+	defer close(v.gone)
+	client, err := h.dial(1, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.sit(client).looks(80, 24).shows("number")
+	there := h.guest(2).looks(80, 24)
+	there.shows("number")
+	close(v.shut)
+	h.told("did not answer")
+	h.number.Store(4)
+	there.shows("number 4")
+}
+
+func TestNewRefuses(t *testing.T) {
+	if _, err := New(Options{}); err == nil {
+		t.Error("a server of nothing")
+	}
+}
