@@ -114,7 +114,7 @@ func toEvent(by int) func(*Model) tea.Cmd {
 		switch {
 		case f != nil:
 			m.stop(f)
-			m.say(Happened(f, m.opt.Past.Step(f, -1)))
+			m.say(Happened(m.newest.Events, m.opt.Past.Step(f, -1), f))
 		case by < 0:
 			m.say("no event before this is kept")
 		case m.frozen == nil:
@@ -157,13 +157,14 @@ func EventFrame(events []model.Event, at model.Instant, by int, kept interface {
 	return nil
 }
 
-// Happened says what a frame tells of that the one before it did not: "03:09:12
-// restart of vllm-0"; "" where nothing happened.
-func Happened(f, before *model.Frame) string {
+// Happened says what happened after one frame and up to the next: "03:09:12 restart of
+// vllm-0"; "" where nothing did. Without a frame before it is all that happened up to
+// then.
+func Happened(events []model.Event, before, f *model.Frame) string {
 	text, more := "", 0
-	for _, e := range f.Events {
+	for _, e := range events {
 		switch {
-		case before != nil && e.At.Mono <= before.At.Mono:
+		case before != nil && e.At.Mono <= before.At.Mono || e.At.Mono > f.At.Mono:
 		case text == "":
 			text = panes.EventText(e)
 		default:

@@ -214,7 +214,7 @@ func (p *player) Event(by int) {
 		switch {
 		case f != nil:
 			cur.show(f)
-			p.tell(tui.Happened(f, cur.reel.Step(f.At, -1)))
+			p.tell(tui.Happened(cur.core.box.latest().Events, cur.reel.Step(f.At, -1), f))
 		case by < 0:
 			p.tell("no event before this")
 		case cur.next == nil:
@@ -231,7 +231,7 @@ func (p *player) foldToEvent(cur *cursor) (*model.Frame, error) {
 		if err := cur.foldToTick(); err != nil {
 			return nil, err
 		}
-		if f := cur.core.box.latest(); tui.Happened(f, before) != "" {
+		if f := cur.core.box.latest(); tui.Happened(f.Events, before, f) != "" {
 			return f, nil
 		}
 	}
