@@ -155,10 +155,10 @@ func TestFilesThatAreNone(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		filepath.Join(t.TempDir(), "none"):               "no such file",
-		t.TempDir():                                      "no regular file",
-		good:                                             "chmod go-w",
-		keysFile(t, "# nobody\n"):                        "no line lets anybody in",
+		filepath.Join(t.TempDir(), "none"): "no such file",
+		t.TempDir():                        "no regular file",
+		good:                               "chmod go-w",
+		keysFile(t, "# nobody\n"):          "no line lets anybody in",
 		keysFile(t, lineFor(t, "command=\"x\"", 1)):      "no line lets anybody in",
 		keysFile(t, strings.Repeat("# long\n", maxKeys)): "larger than",
 	} {
