@@ -630,6 +630,9 @@ func TestAViewerThatStopsReading(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if err := conn.(*net.TCPConn).SetReadBuffer(8 << 10); err != nil { // what lies there is soon full
+		t.Fatal(err)
+	}
 	v := &valve{Conn: conn, shut: make(chan struct{}), gone: make(chan struct{})}
 	defer close(v.gone)
 	client, err := h.dial(1, v)
