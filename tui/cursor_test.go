@@ -197,7 +197,7 @@ func TestExplain(t *testing.T) {
 func TestGlossary(t *testing.T) {
 	h := newHarness(t, tuitest.Calm(), nil)
 	h.press("?")
-	h.shows("e explains every number")
+	h.shows("e the glossary of numbers")
 	h.press("e")
 	h.shows("GLOSSARY", "TTFT, time to first token", "latency")
 	h.press("/", "r", "i", "d", "g", "e", "enter")

@@ -10,8 +10,8 @@ import (
 	"slotop/tui/layout"
 )
 
-// Glossary lists every number that slotop shows, each with the first sentence that says
-// what it is.
+// Glossary lists every number that slotop shows, each with its key in the JSON form, and
+// says below what the one under the cursor is.
 type Glossary struct {
 	wholeScreen
 
@@ -77,13 +77,42 @@ func (g Glossary) Render(_ *model.Frame, size layout.Size, look Look) string {
 	if len(rows) == 0 {
 		rows = []string{look.line(size.W).pad(indent).put(themes.Muted, "nothing matches: esc shows all").String()}
 	}
-	h := max(size.H-1, 0)
+	below := g.briefly(all, size, look)
+	h := max(size.H-1-len(below), 0)
 	from := min(max(at-h/2, 0), max(len(rows)-h, 0))
-	return lines(size.H, append(out, rows[from:min(from+h, len(rows))]...)...)
+	out = append(out, rows[from:min(from+h, len(rows))]...)
+	for len(below) > 0 && len(out) < size.H-len(below) {
+		out = append(out, "")
+	}
+	return lines(size.H, append(out, below...)...)
 }
 
-// nameW is the column of the names.
-const glossaryName = 34
+// The height from which what the topic under the cursor is stands below the list, and
+// how many lines it takes.
+const (
+	brieflyH     = 16
+	brieflyLines = 4
+)
+
+// briefly is what the topic under the cursor is.
+func (g Glossary) briefly(all []glossary.Topic, size layout.Size, look Look) []string {
+	if size.H < brieflyH || g.At >= len(all) {
+		return nil
+	}
+	t := all[g.At]
+	out := []string{look.rule(size.W, []seg{{themes.Muted, look.sentence(t.Name, size.W-8)}})}
+	for _, l := range wrap(look.sentence(t.Is+" "+t.Misleads, maxProse), size.W-2) {
+		out = append(out, look.line(size.W).pad(1).put(themes.Text, l).String())
+	}
+	out = out[:min(len(out), brieflyLines+1)]
+	for len(out) < brieflyLines+1 { // the list stands still while the cursor moves
+		out = append(out, "")
+	}
+	return out
+}
+
+// glossaryName is the column of the names.
+const glossaryName = 36
 
 // rows is a line a topic below the name of its group, and which of them is under the
 // cursor.
@@ -108,7 +137,7 @@ func (g Glossary) rows(all []glossary.Topic, w int, look Look) (rows []string, a
 		}
 		l.pad(indent).parts(0, say(0, role, look.cut(unit.Sentence(t.Name, look.ASCII), name)).of("row.topic", t.Key))
 		if w >= narrow {
-			l.pad(indent+name+2).put(themes.Muted, look.clipped(unit.Sentence(t.Is, look.ASCII), w-1-indent-name-2))
+			l.pad(indent+name+2).put(themes.Muted, look.cut(t.Key, w-1-indent-name-2))
 		}
 		rows = append(rows, l.String())
 	}

@@ -50,7 +50,7 @@ const (
 func (h Help) Render(_ *model.Frame, size layout.Size, look Look) string {
 	rows, w := h.rows(size.W, look)
 	room := size.H - 1
-	remark := []part{say(1, themes.Muted, "e explains every number").of("key.e", ""), say(2, themes.Muted, "esc closes it").of("key.esc", "")}
+	remark := []part{say(1, themes.Muted, "e the glossary of numbers").of("key.e", ""), say(2, themes.Muted, "esc closes it").of("key.esc", "")}
 	from := min(max(h.Scroll, 0), max(len(rows)-room, 0))
 	if len(rows) > room {
 		remark = append([]part{say(0, themes.Muted, look.pick("↑↓", "up/down")+" for more")}, remark...)
