@@ -19,7 +19,7 @@ func (b *beginning) text() string {
 		"# every: 1s             # poll interval\n" +
 		"# window: 60s           # span of every rate and percentile\n" +
 		"# theme: dark           # dark, light, mono, high-contrast or colour-blind\n" +
-		"# annotations: deploys.log   # in which a deployment tool notes what it did\n\n")
+		"# annotations: ops.log  # what a deployment tool writes, to be marked on the charts\n\n")
 	b.writeTargets(&out)
 	b.writeFlows(&out)
 	out.WriteString(alertsExample)
