@@ -85,6 +85,10 @@ func (m *Model) pointed(drawing string, d drawing) string {
 // which the screen is read. From off it begins with what the screen says first.
 func nextNumber(by int) func(*Model) tea.Cmd {
 	return func(m *Model) tea.Cmd {
+		if m.staging() {
+			m.turnStages(by)
+			return nil
+		}
 		all := m.numbers()
 		if len(all) == 0 {
 			m.say("no number here")
@@ -195,6 +199,10 @@ func towards(all []panes.Spot, i, dx, dy int) int {
 // beside moves the cursor over numbers to the left or the right.
 func beside(dx int) func(*Model) tea.Cmd {
 	return func(m *Model) tea.Cmd {
+		if m.staging() {
+			m.turnStages(dx)
+			return nil
+		}
 		m.aim(dx, 0)
 		return nil
 	}

@@ -63,6 +63,7 @@ var bindings = []binding{
 
 	{keys: []string{"a"}, print: "a", help: "acknowledge the alert", short: "acknowledge", foot: onAlert, group: groupView, when: canAck, do: (*Model).acknowledge},
 	{keys: []string{"m"}, print: "m", help: "mark a load-test stage", short: "mark", foot: onOverview, group: groupView, when: canMark, do: (*Model).startStage},
+	{keys: []string{"c"}, print: "c", help: "stages: list, compare two", short: "stages", foot: hasStages, group: groupView, do: (*Model).openStages},
 	{keys: []string{"space"}, print: "space", help: "freeze the picture", short: "freeze", group: groupView, when: live, do: (*Model).toggleFreeze},
 	{keys: []string{"w"}, print: "w", help: "window: 30 s to 15 min", short: "window", group: groupView, when: canWindow, do: (*Model).nextWindow},
 	{keys: []string{"/"}, print: "/", help: "filter the fleet", short: "filter", foot: onFleet, group: groupView, do: (*Model).startFilter},
@@ -111,7 +112,7 @@ func onSorted(m *Model) bool {
 	return onFleet(m) || m.shown() == utilization && len(m.frame().Utilization) > 1 && !m.open && !m.help
 }
 func onList(m *Model) bool {
-	return m.over == overGlossary || m.over == overNothing && !m.open && !m.help && m.screen != capacity
+	return m.over == overGlossary || m.staging() || m.over == overNothing && !m.open && !m.help && m.screen != capacity
 }
 func onOverview(m *Model) bool { return m.shown() == overview && !m.help }
 func onAlert(m *Model) bool    { return m.screen == alerts && !m.help && m.view.Finding == "" }

@@ -47,6 +47,8 @@ type Model struct {
 	explain     panes.Explain
 	explainedAt *model.Frame // that it was looked up in
 	glossary    panes.Glossary
+	stages      panes.Stages
+	compared    panes.Comparison
 	clicked     panes.About // the row or number that was clicked last
 
 	rang map[model.AlertID]int // what fires and has called, by how often it has fired

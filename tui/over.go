@@ -15,6 +15,8 @@ const (
 	overExplain       // the explanation of a number
 	overGlossary      // the list of all topics
 	overTopic         // one of them, opened from the list
+	overStages        // the stages of a load test
+	overCompared      // two of them, compared
 )
 
 // openExplain explains the number under the cursor, without one the first of the screen;
@@ -71,6 +73,10 @@ func (m *Model) overPane() panes.Pane {
 		return nil
 	case overGlossary:
 		return m.glossary
+	case overStages:
+		return m.stages
+	case overCompared:
+		return m.compared
 	default:
 		return m.explain
 	}
@@ -78,8 +84,15 @@ func (m *Model) overPane() panes.Pane {
 
 // scrollOver moves what lies over the screen.
 func (m *Model) scrollOver(by int, f *model.Frame) {
-	if m.over == overGlossary {
+	switch m.over {
+	case overGlossary:
 		m.glossary = m.glossary.Moved(by)
+		return
+	case overStages:
+		m.stages = m.stages.Moved(f, by)
+		return
+	case overCompared:
+		m.compared.Scroll = min(max(m.compared.Scroll+by, 0), m.compared.Most(f, m.bodySize(), m.look()))
 		return
 	}
 	m.explain.Scroll = min(max(m.explain.Scroll+by, 0), m.explain.Most(f, m.bodySize(), m.look()))
@@ -87,6 +100,10 @@ func (m *Model) scrollOver(by int, f *model.Frame) {
 
 // enterOver opens the topic under the cursor of the glossary.
 func (m *Model) enterOver() {
+	if m.staging() {
+		m.enterStage()
+		return
+	}
 	if m.over != overGlossary {
 		return
 	}
@@ -100,6 +117,8 @@ func (m *Model) closeOver() {
 	switch {
 	case m.over == overTopic:
 		m.over = overGlossary
+	case m.over == overCompared:
+		m.over = overStages
 	case m.over == overGlossary && m.glossary.Filter != "":
 		m.glossary = panes.Glossary{}
 	default:

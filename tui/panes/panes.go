@@ -29,7 +29,7 @@ type Page interface {
 // All lists every pane that a frame alone fills. The header, the footer and the
 // help are handed more than a frame and stand in their own files.
 var All = []Pane{Headline{}, Workflows{}, Charts{}, Queue{}, Engines{}, Fleet{}, Detail{}, Waiting{},
-	Strip{}, Stage{}, Workflow{}, Alerts{}, Alert{}, Finding{}, Devices{}, Device{}, GPUs{}, Utilizations{}, Roofline{}, Utilization{}, Capacity{}, Latency{}, Inflight{}}
+	Strip{}, Stage{}, Stages{}, Workflow{}, Alerts{}, Alert{}, Finding{}, Devices{}, Device{}, GPUs{}, Utilizations{}, Roofline{}, Utilization{}, Capacity{}, Latency{}, Inflight{}}
 
 // Look is how to draw, and what the viewer chose to see. It is comparable.
 type Look struct {
