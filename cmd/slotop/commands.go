@@ -106,7 +106,7 @@ func (a *app) screenFlags(c *cobra.Command) {
 	c.Flags().StringVar(&a.flags.theme, "theme", "", "theme: dark, light, mono, high-contrast, colour-blind or one of your own (default: by the terminal's background)")
 	c.Flags().StringVar(&a.flags.album.dir, "pictures", "", "folder for the pictures that the key p makes (default: the current one)")
 	c.Flags().BoolVar(&a.flags.ascii, "ascii", false, "draw with ASCII characters only")
-	c.Flags().BoolVar(&a.flags.mouse, "mouse", false, "let the wheel scroll; it takes selecting with the mouse away")
+	c.Flags().BoolVar(&a.flags.mouse, "mouse", false, "let clicks open and the wheel scroll; selecting text then takes shift")
 	a.wallFlags(c)
 }
 
@@ -174,7 +174,7 @@ func (a *app) snapshotCommand() *cobra.Command {
 	a.sendFlag(c)
 	a.pastFlags(c)
 	c.Flags().Var(span(&a.flags.forTime, time.Millisecond, maxFor), "for", "how long to poll; saved pages and demo: how far to play")
-	c.Flags().StringVarP(&a.flags.output, "output", "o", "text", "text or json")
+	c.Flags().StringVarP(&a.flags.output, "output", "o", "text", "text, json or markdown")
 	c.Flags().BoolVar(&a.flags.frames, "frames", false, "print every frame, not only the last")
 	c.Flags().Var(columns(&a.flags.width), "width", "columns of the text (default: the terminal's, or 100)")
 	c.Flags().BoolVar(&a.flags.ascii, "ascii", false, "ASCII characters only")

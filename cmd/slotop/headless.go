@@ -123,8 +123,13 @@ func (a *app) printer() (func(*model.Frame) error, error) {
 			_, err := io.WriteString(a.out, report.Text(f, opt))
 			return err
 		}
+	case "markdown":
+		write = func(f *model.Frame) error {
+			_, err := io.WriteString(a.out, report.Markdown(f))
+			return err
+		}
 	default:
-		return nil, usageError(fmt.Errorf("-o %s: text or json", a.flags.output))
+		return nil, usageError(fmt.Errorf("-o %s: text, json or markdown", a.flags.output))
 	}
 	return func(f *model.Frame) error {
 		if err := write(f); err != nil {

@@ -251,7 +251,7 @@ func TestUsage(t *testing.T) {
 		says []string
 	}{
 		{[]string{"snapshot"}, []string{"no target", "slotop demo"}},
-		{[]string{"snapshot", "-o", "xml", "demo"}, []string{"-o xml", "text or json"}},
+		{[]string{"snapshot", "-o", "xml", "demo"}, []string{"-o xml", "text, json or markdown"}},
 		{[]string{"snapshot", "--every", "1ms", "demo"}, []string{"--every", "200ms"}},
 		{[]string{"snapshot", "--for", "-5s", "demo"}, []string{"--for"}},
 		{[]string{"snapshot", "--window", "1s", "demo"}, []string{"--window"}},
@@ -462,4 +462,15 @@ func TestDemoStartsSoon(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 	says(t, "the error", s.bytes(0), "did you mean slotop snapshot?")
+}
+
+// TestSnapshotAsMarkdown: the whole frame, for pasting into a channel.
+func TestSnapshotAsMarkdown(t *testing.T) {
+	t.Parallel()
+	out := headless(t, "snapshot", "-o", "markdown", "--for", "30s", "demo:S1?seed=7").out
+	for _, want := range []string{"# slotop: ", "**SIMULATED**", "## Workflows", "| Workflow |", "| chat |", "## Targets", "## GPUs", "## Capacity"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("%q is not in it:\n%s", want, out)
+		}
+	}
 }

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/term"
 
 	"slotop/model/fleet"
+	"slotop/model/report"
 	"slotop/model/spell"
 	"slotop/model/tape"
 	"slotop/sources"
@@ -179,6 +180,7 @@ func (a *app) show(ctx context.Context, s settings, box *mailbox, opt tui.Option
 	opt.Themes, opt.Theme = set, s.theme
 	opt.Notes = s.notes.said
 	opt.ASCII, opt.Mouse, opt.Picture = s.ascii || asciiOnly(), s.mouse, s.album.keep
+	opt.Markdown = report.Markdown
 	opt.NoColour = os.Getenv("NO_COLOR") != ""
 	opt.Kiosk, opt.Still, opt.Suspend = s.wall.kiosk(), s.wall.still, suspend
 	opt.Signals.Progress = s.file.Alerts.progress()
