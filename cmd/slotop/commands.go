@@ -45,9 +45,12 @@ type flags struct {
 	limit   int64
 	warmup  time.Duration
 	failOn  []string
-	from    time.Time
-	until   time.Time
-	speed   float64
+	plan    plan
+
+	stagesFrom string
+	from       time.Time
+	until      time.Time
+	speed      float64
 
 	only        []string // globs of workflows
 	minRequests int
@@ -184,10 +187,12 @@ func (a *app) snapshotCommand() *cobra.Command {
 
 func (a *app) recordCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use:     "record -o FILE [TARGET...]",
-		Short:   "Write what the targets say to a tape, without a screen",
-		Example: "  slotop record -o incident.tape --for 10m localhost:8000",
-		RunE:    a.action(cobra.ArbitraryArgs, a.record),
+		Use:   "record -o FILE [TARGET...]",
+		Short: "Write what the targets say to a tape, without a screen",
+		Example: "  slotop record -o incident.tape --for 10m localhost:8000\n" +
+			"  slotop record -o load.tape --stage 0s='10 users' --stage 5m='20 users' --for 10m localhost:8000\n" +
+			"  ./load.sh | slotop record -o load.tape --stages-from - localhost:8000",
+		RunE: a.action(cobra.ArbitraryArgs, a.record),
 	}
 	a.pollFlags(c)
 	a.promiseFlag(c)
@@ -196,6 +201,7 @@ func (a *app) recordCommand() *cobra.Command {
 	c.Flags().StringVarP(&a.flags.file, "output", "o", "", "the tape to write; it must not exist")
 	c.Flags().Var(span(&a.flags.forTime, time.Millisecond, maxFor), "for", "how long to record (default: until interrupted)")
 	c.Flags().Var(size(&a.flags.limit), "limit", "largest size in bytes (default 1 GiB)")
+	a.markFlags(c)
 	return c
 }
 

@@ -284,13 +284,17 @@ func (a *app) recordTo(ctx context.Context, out io.Writer, s settings, opened []
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var failed error
-	err = a.poll(ctx, s, opened, 0, func(in model.Input) {
+	write, err := a.marked(func(in model.Input) {
 		if failed == nil {
 			if failed = w.Write(in); failed != nil {
 				cancel()
 			}
 		}
 	})
+	if err != nil {
+		return 0, errors.Join(err, sources.CloseAll(opened), w.Close())
+	}
+	err = a.poll(ctx, s, opened, 0, write)
 	err = errors.Join(failed, err, w.Close())
 	if n := w.Dropped(); n > 0 && !errors.Is(err, tape.ErrFull) {
 		fmt.Fprintf(a.err, "slotop: %d inputs were too large for a tape and are missing on it\n", n)
