@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"time"
 
@@ -154,6 +156,9 @@ func (a *app) logLine(line string) {
 // serveFor serves while beside feeds the screens, until a signal or until either fails.
 func (a *app) serveFor(ctx context.Context, d *door, g *gallery, beside func(context.Context) error) error {
 	d.options.Screen, d.options.Text = g.screen, g.text
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(50) // each viewer's screen makes the same amount anew for ever
+	}
 	server, err := serve.New(d.options)
 	if err != nil {
 		return err
