@@ -71,9 +71,25 @@ func (ch *Chart) draw(c *canvas) {
 	if ch.Limit > 0 {
 		at := f.y.at(ch.Limit)
 		c.line("limitline", 0, at, 100, at)
-		c.text("limit", 100, at-5, "end", ch.Promise)
+		c.text("limit", 100, at+ch.aside(f, at), "end", ch.Promise)
 	}
 	ch.marks(c, f)
+}
+
+// aside is how far from the objective's line its name stands: over it, or under it where
+// the end of the first line would run through the name.
+func (ch *Chart) aside(f frame, at float64) float64 {
+	const over, under, room = -5, 14, 18
+	if len(ch.Lines) == 0 {
+		return over
+	}
+	ys := ch.drawn(&ch.Lines[0])
+	for _, v := range ys[len(ys)*7/8:] {
+		if y := f.y.at(v); y <= at && y > at-room {
+			return under
+		}
+	}
+	return over
 }
 
 // overTime maps seconds since from to percent.

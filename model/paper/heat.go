@@ -20,24 +20,31 @@ type Heat struct {
 // shades are the shares of a column's requests from which a cell is darker.
 var shades = []float64{0, 0.02, 0.1, 0.25, 0.5}
 
+// The height of a heat map in rows and pixels: few buckets get taller rows.
 const (
-	heatRow  = 11 // pixels
-	heatRows = 18 // at most
+	heatRows    = 18
+	leastRow    = 11
+	mostRow     = 22
+	roomForText = 14
 )
+
+// rowHeight is how tall a row is where there are so many.
+func rowHeight(rows int) int { return min(max(chartField/rows, leastRow), mostRow) }
 
 func (h *Heat) draw(c *canvas) {
 	lo, hi := h.used()
 	rows := hi - lo + 1
-	height := float64(rows * heatRow)
-	c.height = chartOver + rows*heatRow + chartUnder
+	tall := rowHeight(rows)
+	height := float64(rows * tall)
+	c.height = chartOver + rows*tall + chartUnder
 	bottom := chartOver + height
-	row := func(bucket int) float64 { return bottom - float64(bucket-lo+1)*heatRow }
+	row := func(bucket int) float64 { return bottom - float64((bucket-lo+1)*tall) }
 	c.open()
 	for s := range shades {
-		c.path("h"+string(rune('1'+s)), h.cells(s, lo, hi, row))
+		c.path("h"+string(rune('1'+s)), h.cells(s, lo, hi, row, tall-1))
 	}
 	c.close()
-	every := max(1, (rows+5)/6)
+	every := (roomForText + tall - 1) / tall
 	for b := lo; b <= hi; b += every {
 		if b < len(h.Bounds) {
 			c.line("grid", 0, row(b), 100, row(b))
@@ -45,11 +52,11 @@ func (h *Heat) draw(c *canvas) {
 		}
 	}
 	times(c, h.From, h.To, bottom)
-	h.rule(c, lo, hi, row)
+	h.rule(c, lo, hi, row, tall)
 }
 
 // rule draws the objective between the buckets it lies between.
-func (h *Heat) rule(c *canvas, lo, hi int, row func(int) float64) {
+func (h *Heat) rule(c *canvas, lo, hi int, row func(int) float64, tall int) {
 	if h.Limit <= 0 {
 		return
 	}
@@ -62,7 +69,7 @@ func (h *Heat) rule(c *canvas, lo, hi int, row func(int) float64) {
 	}
 	at := row(b)
 	if b < len(h.Bounds) && h.Bounds[b] > h.Limit*(1+1e-9) {
-		at += heatRow / 2 // it lies within the bucket
+		at += float64(tall) / 2 // it lies within the bucket
 	}
 	c.line("limitline", 0, at, 100, at)
 	c.text("limit", 100, at-4, "end", h.Promise)
@@ -90,7 +97,7 @@ func (h *Heat) used() (lo, hi int) {
 }
 
 // cells are the cells of one shade, those beside one another as one.
-func (h *Heat) cells(shade, lo, hi int, row func(int) float64) string {
+func (h *Heat) cells(shade, lo, hi int, row func(int) float64, tall int) string {
 	var b strings.Builder
 	width := fieldWidth / float64(len(h.Counts))
 	for bucket := lo; bucket <= hi; bucket++ {
@@ -103,7 +110,7 @@ func (h *Heat) cells(shade, lo, hi int, row func(int) float64) string {
 			for j < len(h.Counts) && h.shadeOf(j, bucket, lo) == shade {
 				j++
 			}
-			fmt.Fprintf(&b, "M%s %sh%sv%dh-%sz", coord(float64(i)*width), coord(row(bucket)), coord(float64(j-i)*width), heatRow-1, coord(float64(j-i)*width))
+			fmt.Fprintf(&b, "M%s %sh%sv%dh-%sz", coord(float64(i)*width), coord(row(bucket)), coord(float64(j-i)*width), tall, coord(float64(j-i)*width))
 			i = j
 		}
 	}

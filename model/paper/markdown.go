@@ -105,8 +105,7 @@ func escaped(s string, first bool) string {
 		case r == '&' && (after == '#' || unicode.IsLetter(after)):
 			b.WriteString("&amp;")
 		case strings.ContainsRune("\\`*[]|~", r), r == '_' && !(inWord(before) && inWord(after)),
-			r == '!' && after == '[', first && i == 0 && strings.ContainsRune("#>+-=", r),
-			first && r == '.' && digits(s[:i]), first && r == ')' && digits(s[:i]):
+			r == '!' && after == '[', first && begins(s, i, r, after):
 			b.WriteByte('\\')
 			b.WriteRune(r)
 		default:
@@ -119,8 +118,20 @@ func escaped(s string, first bool) string {
 
 func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' }
 
-func digits(s string) bool {
-	return s != "" && strings.TrimFunc(s, unicode.IsDigit) == ""
+// begins reports whether a sign would make the line that it is in a heading, a quote,
+// a list or a rule.
+func begins(s string, i int, r, after rune) bool {
+	ends := after == utf8.RuneError || unicode.IsSpace(after) || after == r
+	switch r {
+	case '>', '=':
+		return i == 0
+	case '#', '+', '-':
+		return i == 0 && ends
+	case '.', ')':
+		return i > 0 && ends && strings.TrimFunc(s[:i], unicode.IsDigit) == ""
+	default:
+		return false
+	}
 }
 
 func (s Section) markdown(m *markdown) {
@@ -172,9 +183,9 @@ func (t Table) markdown(m *markdown) {
 func (f Facts) markdown(m *markdown) {
 	items := make([]string, len(f.Items))
 	for i, x := range f.Items {
-		items[i] = "- " + stressed(x.Name) + ": " + m.text(x.Value)
+		items[i] = "- " + stressed(x.Name) + ": " + inlined(x.Value, false)
 		if len(x.Note) > 0 {
-			items[i] += " (" + m.text(x.Note) + ")"
+			items[i] += " (" + inlined(x.Note, false) + ")"
 		}
 	}
 	if len(items) > 0 {

@@ -154,6 +154,14 @@ func (d *dossier) span(from, to model.Instant, open bool) string {
 	return "from " + d.time(from) + " to " + d.time(to)
 }
 
+// when is a stretch in short: 00:10:07 – 00:12:00.
+func (d *dossier) when(from, to model.Instant, open bool) string {
+	if open {
+		return d.time(from) + " – end"
+	}
+	return d.time(from) + " – " + d.time(to)
+}
+
 // lasted is how long a stretch took, at least where it was still so at the end.
 func lasted(seconds float64, open bool) string {
 	if open {

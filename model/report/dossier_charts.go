@@ -30,6 +30,7 @@ type shot struct {
 	top     float64
 	wide    bool
 	promise bool // the promised share of goodput is drawn
+	extra   bool // it helps to find a cause, and a review can do without
 }
 
 // shots are the charts of a workflow, in the order in which they are shown.
@@ -42,21 +43,26 @@ var shots = []shot{
 	{title: "Running and waiting", main: "waiting", name: "waiting", others: []string{"running"}, names: []string{"running"}, format: unit.Count},
 	{title: "KV cache usage, the fullest engine", main: "kv_cache_usage", name: "usage", format: unit.Percent, top: 1},
 	{title: "Preemptions", main: "preemptions_per_second", name: "per second", format: unit.Number},
-	{title: "Phases of a request, means", main: "queue.mean", name: "queue", others: []string{"prefill.mean", "decode.mean"}, names: []string{"prefill", "decode"}, format: unit.Limit, say: unit.Duration, wide: true},
-	{title: "Burn rate over 5 min", main: "burn.5m", name: "burn", format: unit.Number},
+	{title: "Phases of a request, means", main: "queue.mean", name: "queue", others: []string{"prefill.mean", "decode.mean"}, names: []string{"prefill", "decode"}, format: unit.Limit, say: unit.Duration, wide: true, extra: true},
+	{title: "Burn rate over 5 min", main: "burn.5m", name: "burn", format: unit.Number, extra: true},
 }
 
-// charts are a workflow's pictures; those of which nothing is known are left out.
-func (d *dossier) charts(name string) []paper.Figure {
+// charts are a workflow's pictures, all of them or the first few and how TTFT was
+// spread; those of which nothing is known are left out.
+func (d *dossier) charts(name string, all bool) []paper.Figure {
 	sub := d.s.Workflow(name)
 	view := d.viewOf(name)
 	var out []paper.Figure
 	for _, s := range shots {
-		if fig, ok := d.chart(sub, view, s); ok {
+		if fig, ok := d.chart(sub, view, s); ok && (all || !s.extra) {
 			out = append(out, fig)
 		}
 	}
-	return append(out, d.heats(sub, view)...)
+	heats := d.heats(sub, view)
+	if !all {
+		heats = heats[:min(len(heats), 1)]
+	}
+	return append(out, heats...)
 }
 
 // viewOf is a workflow as it was last seen.
@@ -129,7 +135,7 @@ var letters = []struct {
 	letter string
 	text   string
 }{
-	{model.EventRestart, "R", "restart"}, {model.EventStage, "S", "stage"}, {model.EventIncident, "I", "incident begins"},
+	{model.EventRestart, "R", "restart"}, {model.EventStage, "S", "stage"}, {model.EventIncident, "X", "incident begins"},
 	{model.EventRecovery, "E", "incident ends"}, {model.EventDeploy, "D", "deployment"},
 }
 
@@ -196,6 +202,8 @@ func (d *dossier) says(s *story.Series, look shot) string {
 	}
 	if at, p, ok := s.Extreme(); ok && s.Keep != story.KeepLast {
 		parts = append(parts, string(s.Keep)+" "+word(p)+" at "+d.time(d.s.Axis.At(at)))
+	} else if at, p, ok := d.highest(s); ok {
+		parts = append(parts, "highest "+word(p)+" at "+d.time(d.s.Axis.At(at)))
 	}
 	for i := s.Len() - 1; i >= 0; i-- {
 		if p := s.At(i); p.Known() {
@@ -204,6 +212,20 @@ func (d *dossier) says(s *story.Series, look shot) string {
 		}
 	}
 	return look.name + ": " + strings.Join(parts, ", ") + "."
+}
+
+// highest is the highest point of a series of which the last of several points is kept:
+// where some were merged nobody knows it.
+func (d *dossier) highest(s *story.Series) (at int, p story.Point, ok bool) {
+	if d.s.Axis.Merged > 1 {
+		return 0, p, false
+	}
+	for i := range s.Len() {
+		if q := s.At(i); q.Known() && (!ok || q.Value > p.Value) {
+			at, p, ok = i, q, true
+		}
+	}
+	return at, p, ok
 }
 
 // heats are how a workflow's latencies were spread over time.
@@ -236,7 +258,7 @@ func (d *dossier) heats(sub *story.Subject, view *model.WorkflowView) []paper.Fi
 		h.Limit, h.Promise = limitOf(view, shot{metric: one.metric})
 		out = append(out, paper.Figure{
 			Title: one.metric.Title() + " of " + view.Name + ", how it was spread", Picture: h,
-			Says: []paper.Text{paper.T("A column is " + unit.Period(v.Step.Seconds()) + ", a row a bucket of the histogram; the darker, the more of the column's requests. " + unit.Count(sum) + " requests in all.")},
+			Says: []paper.Text{paper.T("A column is " + unit.Period(v.Step.Seconds()) + ", a row a bucket of the histogram; the stronger its colour, the more of the column's requests. " + unit.Count(sum) + " requests in all.")},
 		})
 	}
 	return out
@@ -252,7 +274,7 @@ func (d *dossier) incidentCharts() []paper.Block {
 	}
 	var body []paper.Block
 	for _, name := range names[:min(len(names), maxHurt)] {
-		if figures := d.charts(name); len(figures) > 0 {
+		if figures := d.charts(name, true); len(figures) > 0 {
 			body = append(body, paper.Section{Title: name, Body: []paper.Block{paper.Figures{Items: figures}}})
 		}
 	}
@@ -270,13 +292,14 @@ var machineShots = []struct {
 	shot
 	devices bool
 	least   float64 // a series that never passes it is not telling
+	varies  float64 // nor one that moves by less than this share of its highest
 }{
 	{shot: shot{title: "Step time over what its load explains", main: "step.residual", format: unit.Number}, least: model.ResidualExplained},
 	{shot: shot{title: "Requests waiting, by target", main: "waiting", format: unit.Count}, least: 1},
 	{shot: shot{title: "KV cache usage, by target", main: "kv_cache_usage", format: unit.Percent, top: 1}, least: 0.8},
-	{shot: shot{title: "SM clock", main: model.SMClock.String(), format: unit.Hertz}, devices: true},
-	{shot: shot{title: "Board power", main: model.Power.String(), format: unit.Watts}, devices: true},
-	{shot: shot{title: "Busy: some kernel ran", main: model.Busy.String(), format: unit.Percent, top: 1}, devices: true},
+	{shot: shot{title: "SM clock, by GPU", main: model.SMClock.String(), format: unit.Hertz}, devices: true, varies: 0.05},
+	{shot: shot{title: "Board power, by GPU", main: model.Power.String(), format: unit.Watts}, devices: true, varies: 0.2},
+	{shot: shot{title: "Tensor pipe active, by GPU", main: model.TensorActive.String(), format: unit.Percent}, devices: true, varies: 0.2},
 }
 
 // machines are charts of the three targets or devices that stand out most; a chart on
@@ -288,7 +311,7 @@ func (d *dossier) machines() []paper.Figure {
 		if m.devices {
 			from = d.s.Devices
 		}
-		if fig, ok := d.standOut(from, m.shot, m.least); ok {
+		if fig, ok := d.standOut(from, m.shot, m.least, m.varies); ok {
 			out = append(out, fig)
 		}
 	}
@@ -296,7 +319,7 @@ func (d *dossier) machines() []paper.Figure {
 }
 
 // standOut is a chart of the up to three subjects with the worst extremes.
-func (d *dossier) standOut(from []story.Subject, s shot, least float64) (paper.Figure, bool) {
+func (d *dossier) standOut(from []story.Subject, s shot, least, varies float64) (paper.Figure, bool) {
 	type one struct {
 		name   string
 		series *story.Series
@@ -305,8 +328,8 @@ func (d *dossier) standOut(from []story.Subject, s shot, least float64) (paper.F
 	var all []one
 	for i := range from {
 		series := from[i].Of(s.main)
-		if _, p, ok := series.Extreme(); ok {
-			all = append(all, one{from[i].Name, series, p.Value})
+		if _, p, ok := series.Extreme(); ok && moves(series, varies) {
+			all = append(all, one{d.called(from[i].Name), series, p.Value})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b one) int {
@@ -330,7 +353,7 @@ func (d *dossier) standOut(from []story.Subject, s shot, least float64) (paper.F
 	c.Format, c.Top = s.format, s.top
 	var says []paper.Text
 	for _, x := range all[:min(len(all), maxLines)] {
-		name := unit.TruncateLeft(x.name, 28, false)
+		name := unit.TruncateLeft(x.name, 32, false)
 		c.Lines = append(c.Lines, lineOf(x.series, name, ""))
 		s.name = name
 		says = append(says, paper.T(d.says(x.series, s)))
@@ -339,6 +362,37 @@ func (d *dossier) standOut(from []story.Subject, s shot, least float64) (paper.F
 		says = append(says, paper.T(plural(n, "other")+" stand out less."))
 	}
 	return paper.Figure{Title: s.title, Picture: c, Says: says}, true
+}
+
+// moves reports whether a series varies by a share of its highest.
+func moves(s *story.Series, share float64) bool {
+	lo, hi := math.Inf(1), math.Inf(-1)
+	for i := range s.Len() {
+		if p := s.At(i); p.Known() {
+			lo, hi = min(lo, p.Value), max(hi, p.Value)
+		}
+	}
+	return hi-lo >= share*hi
+}
+
+// called is how people call a device, by what runs on it; a target has its own name.
+func (d *dossier) called(name string) string {
+	for i := range d.s.Last.Devices {
+		v := &d.s.Last.Devices[i]
+		if v.UUID != name {
+			continue
+		}
+		if n, ok := v.Index.Get(); ok {
+			name = "GPU " + unit.Integer(n)
+		}
+		if v.Host != "" {
+			name += " of " + string(v.Host)
+		}
+		if len(v.Engines) > 0 {
+			name += " (" + strings.Join(v.Engines, ", ") + ")"
+		}
+	}
+	return name
 }
 
 // maxLines is how many lines can be told apart without colour.

@@ -24,7 +24,11 @@ func (d *dossier) quality() paper.Block {
 	items = append(items, paper.T(fmt.Sprintf("%s from %s of %s, every %s; %s failed.",
 		plural(s.Frames, "frame"), plural(polls, "poll"), plural(len(s.Polls)+s.Left.Polls, "target"), unit.Limit(s.Axis.Poll.Seconds()), unit.Integer(float64(failed)))))
 	items = append(items, paper.T(d.gapsLine()))
-	items = append(items, paper.T(fmt.Sprintf("%s: a counter that falls is a process that began anew, and what it shows from then on is new.", plural(restarts, "restart"))))
+	if restarts > 0 {
+		items = append(items, paper.T(plural(restarts, "restart")+": a counter that falls is of a process that began anew, and what it shows from then on is new."))
+	} else {
+		items = append(items, paper.T("No target restarted."))
+	}
 	if bad+dropped > 0 {
 		items = append(items, paper.T(fmt.Sprintf("In the last good pages %s could not be read, %s were refused by a limit.", plural(bad, "line"), unit.Integer(float64(dropped))+" series")))
 	}

@@ -45,11 +45,18 @@ func (d *dossier) incidentTitle() string {
 	}
 	all := d.breaches(names[0])
 	b := longest(all)
-	text := names[0] + " " + breachWord(b) + " for " + unit.Duration(b.Lasted().Seconds())
-	if n := len(names) - 1; n > 0 {
-		text += " and " + plural(n, "other workflow")
+	took := unit.Duration(b.Lasted().Seconds())
+	if b.Open {
+		took = "at least " + took
 	}
-	return text
+	switch n := len(names) - 1; {
+	case n == 0:
+		return names[0] + " " + breachWord(b) + " for " + took
+	case n == 1:
+		return names[0] + " " + breachWord(b) + " for " + took + ", and " + names[1] + " was hurt too"
+	default:
+		return names[0] + " " + breachWord(b) + " for " + took + ", and " + plural(n, "other workflow") + " were hurt"
+	}
 }
 
 // breachWord is what a workflow was, in the words of its worst condition.

@@ -159,8 +159,8 @@ const maxAlertRows = 60
 // alertTable is every alert that fired, and how many only began to.
 func (d *dossier) alertTable() []paper.Block {
 	t := paper.Table{Caption: "Alerts that fired, oldest first", Columns: []paper.Column{
-		{Head: "Rule"}, {Head: "Severity"}, {Head: "Who"}, {Head: "Condition since"}, {Head: "Fired"}, {Head: "Resolved"}, {Head: "Lasted", Right: true}, {Head: "Times", Right: true},
-		{Head: "Peak", Right: true}, {Head: "At its worst", Wide: true},
+		{Head: "Rule"}, {Head: "Severity"}, {Head: "Who"}, {Head: "Pending"}, {Head: "Fired"}, {Head: "Resolved"}, {Head: "Fired for", Right: true}, {Head: "Times", Right: true},
+		{Head: "At its worst", Wide: true},
 	}}
 	pending := 0
 	for i := range d.s.Alerts {
@@ -194,10 +194,14 @@ func (d *dossier) alertRow(e *story.Episode) paper.Row {
 	if !e.Ended.IsZero() {
 		resolved = paper.T(d.time(e.Ended))
 	}
+	text := a.Text
+	if v, ok := a.Peak.Get(); ok {
+		text = "peak " + unit.Measured(v, a.Unit) + ": " + text
+	}
 	return paper.Row{Cells: []paper.Text{
 		paper.T(a.Rule), paper.T(string(a.Severity)), paper.T(strings.Join(words(string(a.Workflow), string(a.Target)), " ")),
 		paper.T(d.time(a.Since)), paper.T(d.time(a.FiredAt)), resolved,
 		paper.T(lasted(e.Until(d.s.Last.At).Sub(a.FiredAt).Seconds(), e.Ended.IsZero())), paper.T(unit.Integer(float64(a.Times))),
-		known(a.Peak, func(v float64) string { return unit.Measured(v, a.Unit) }), paper.T(a.Text),
+		paper.T(text),
 	}}
 }

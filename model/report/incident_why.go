@@ -19,8 +19,8 @@ func (d *dossier) breached() []paper.Block {
 		return nil
 	}
 	t := paper.Table{Caption: "Breaches, oldest first; the worst moment of each is when most requests of a window were surely bad", Columns: []paper.Column{
-		{Head: "Workflow"}, {Head: "State"}, {Head: "From"}, {Head: "Until"}, {Head: "Lasted", Right: true}, {Head: "Objective"}, {Head: "Met it at the worst", Right: true},
-		{Head: "p95 then", Right: true}, {Head: "At"}, {Head: "Requests hurt", Right: true}, {Head: "of", Right: true},
+		{Head: "Workflow"}, {Head: "State"}, {Head: "When"}, {Head: "Lasted", Right: true}, {Head: "Objective"}, {Head: "Met it at the worst", Right: true},
+		{Head: "p95 then", Right: true}, {Head: "Requests hurt", Right: true},
 	}}
 	for i := range d.s.Breaches[:min(len(d.s.Breaches), maxBreachRows)] {
 		t.Rows = append(t.Rows, d.breachRows(&d.s.Breaches[i])...)
@@ -36,16 +36,12 @@ func (d *dossier) breached() []paper.Block {
 
 // breachRows is a row an objective that was missed at the worst moment, one at least.
 func (d *dossier) breachRows(b *story.Breach) []paper.Row {
-	until := d.time(b.To)
-	if b.Open {
-		until = "the end"
-	}
 	words := make([]string, len(b.Conditions))
 	for i, c := range b.Conditions {
 		words[i] = c.Word()
 	}
-	head := []paper.Text{paper.T(b.Workflow), paper.Toned(strings.Join(words, ", "), paper.Breach), paper.T(d.time(b.From)), paper.T(until), paper.T(lasted(b.Lasted().Seconds(), b.Open))}
-	tail := []paper.Text{paper.T(d.time(b.WorstAt)), counted(b.Bad), counted(b.Judged)}
+	head := []paper.Text{paper.T(b.Workflow), paper.Toned(strings.Join(words, ", "), paper.Breach), paper.T(d.when(b.From, b.To, b.Open)), paper.T(lasted(b.Lasted().Seconds(), b.Open))}
+	tail := hurtOf(b)
 	var rows []paper.Row
 	for i := range b.Worst.Objectives {
 		o := &b.Worst.Objectives[i]
@@ -60,22 +56,25 @@ func (d *dossier) breachRows(b *story.Breach) []paper.Row {
 		if b.Assumed {
 			promised += " (assumed)"
 		}
-		rows = append(rows, paper.Row{Cells: slices.Concat(head, []paper.Text{paper.T(promised), d.metShare(o), p95}, tail)})
-		head = []paper.Text{paper.Toned(b.Workflow, paper.Quiet), nil, nil, nil, nil}
-		tail = []paper.Text{nil, nil, nil}
+		rows = append(rows, paper.Row{Cells: slices.Concat(head, []paper.Text{paper.T(promised), d.metShare(o).And(paper.T(" at " + d.time(b.WorstAt))), p95, tail})})
+		head = []paper.Text{paper.Toned(b.Workflow, paper.Quiet), nil, nil, nil}
+		tail = nil
 	}
 	if len(rows) == 0 {
 		none := paper.Toned(unit.None(false), paper.Quiet)
-		rows = append(rows, paper.Row{Cells: slices.Concat(head, []paper.Text{paper.T("the promise as a whole"), d.goodputAt(b), none}, tail)})
+		rows = append(rows, paper.Row{Cells: slices.Concat(head, []paper.Text{paper.T("the promise as a whole"), d.goodputAt(b), none, tail})})
 	}
 	return rows
 }
 
-func counted(r model.Reading) paper.Text {
-	if !r.OK() {
+// hurtOf is how many requests of a breach were bad, of how many.
+func hurtOf(b *story.Breach) paper.Text {
+	bad, ok := b.Bad.Get()
+	n, also := b.Judged.Get()
+	if !ok || !also || n == 0 {
 		return paper.Toned("not known", paper.Quiet)
 	}
-	return paper.T(unit.Integer(r.Value))
+	return paper.T(unit.Integer(bad) + " of " + unit.Integer(n) + ", " + unit.Percent(min(1, bad/n)))
 }
 
 // maxCauses is how many findings are told in full.
@@ -149,14 +148,23 @@ func (d *dossier) held(h *story.Held) string {
 	return unit.Integer(float64(len(h.Spans)+h.Dropped)) + " times, " + unit.Duration(heldFor(h)) + " in all, " + d.span(h.First(), h.Last(), h.Open())
 }
 
+// heldShort is when a finding was made, in a cell.
+func (d *dossier) heldShort(h *story.Held) string {
+	text := d.when(h.First(), h.Last(), h.Open())
+	if n := len(h.Spans) + h.Dropped; n > 1 {
+		return text + ", " + unit.Integer(float64(n)) + " times"
+	}
+	return text
+}
+
 func (d *dossier) findingTable(rest []*story.Held) paper.Block {
 	t := paper.Table{Caption: "Other findings: what binds, and what users feel", Columns: []paper.Column{
-		{Head: "Finding"}, {Head: "Kind"}, {Head: "Confidence"}, {Head: "Held", Wide: true}, {Head: "Evidence", Wide: true},
+		{Head: "Finding", Wide: true}, {Head: "Kind"}, {Head: "Confidence"}, {Head: "Held"}, {Head: "Evidence", Wide: true},
 	}}
 	for _, h := range rest {
 		f := &h.Finding
 		t.Rows = append(t.Rows, paper.Row{Cells: []paper.Text{
-			paper.T(f.ID + " " + f.Title + whose(f)), paper.T(string(f.Layer)), paper.T(string(f.Confidence) + nOf(f)), paper.T(d.held(h)), paper.T(strings.Join(f.Evidence, "; ")),
+			paper.T(f.ID + " " + f.Title + whose(f)), paper.T(string(f.Layer)), paper.T(string(f.Confidence) + nOf(f)), paper.T(d.heldShort(h)), paper.T(strings.Join(f.Evidence, "; ")),
 		}})
 	}
 	return t

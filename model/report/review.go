@@ -67,7 +67,7 @@ func (d *dossier) reviewSummary(pools []model.CapacityView) paper.Block {
 			tone = paper.Breach
 		}
 		line := paper.Strong(c.Pool + ": ").And(paper.T(text + "."))
-		if first := firstBinding(c); first != "" {
+		if first := firstBinding(c); first != "" && !strings.Contains(text, first) && !strings.Contains(text, "first") {
 			line = line.And(paper.T(" Binds first: " + first + "."))
 		}
 		if c.Why != "" {
@@ -194,6 +194,7 @@ func (d *dossier) rateTable(c *model.CapacityView) paper.Block {
 	if first := firstBinding(c); first != "" {
 		t.Rows = append(t.Rows, paper.Row{Cells: []paper.Text{paper.T("binds first"), nil, paper.Strong(first)}})
 	}
+	t.Rows = append(t.Rows, paper.Row{Cells: []paper.Text{paper.T("worst burn"), d.ofPool(c, c.WorstBurn, unit.Number, "worst_burn"), paper.T("of an hour, as seen so far; 1 spends what is allowed")}})
 	r := &c.Replicas
 	text := unit.Integer(float64(r.Ready)) + " ready, needed now " + count(r.Needed)
 	if r.Why != "" {
@@ -213,7 +214,7 @@ func (d *dossier) expected(c *model.CapacityView) []paper.Block {
 		return nil
 	}
 	t := paper.Table{Caption: "The model held against what is measured: where the two part, it is not to be trusted at other rates", Columns: []paper.Column{
-		{Head: "Figure"}, {Head: "Model", Right: true}, {Head: "Measured", Right: true},
+		{Head: "Figure"}, {Head: "Model", Right: true}, {Head: "Measured", Wide: true},
 	}}
 	running, kv := model.Reading{}, model.Reading{}
 	for i := range d.s.Last.Targets {
@@ -444,7 +445,7 @@ func (d *dossier) overTime() paper.Block {
 	body := []paper.Block{paper.Figures{Items: figures}}
 	for i := range d.s.Last.Workflows[:min(len(d.s.Last.Workflows), maxReviewed)] {
 		name := d.s.Last.Workflows[i].Name
-		body = append(body, paper.Section{Title: name, Body: []paper.Block{paper.Figures{Items: d.charts(name)}}})
+		body = append(body, paper.Section{Title: name, Body: []paper.Block{paper.Figures{Items: d.charts(name, false)}}})
 	}
 	return paper.Section{Title: "Over time", Body: body}
 }

@@ -17,7 +17,7 @@ type Breach struct {
 	Open     bool // it lasts at the end of the story
 	Times    int  // how often it began again within a window of its end
 
-	Conditions []model.Condition // that it went through, the first first
+	Conditions []model.Condition  // that it went through, the first first
 	Worst      model.WorkflowView // at the moment at which most requests were surely bad
 	WorstAt    model.Instant
 

@@ -140,10 +140,18 @@ var targetSignals = []signal[engine]{
 	single("preemptions_per_second", model.PerSecond, KeepHighest, func(t *engine) model.Reading { return t.PreemptionsPerSec }),
 	interval("ttft.p95", model.Seconds, KeepHighest, func(t *engine) Point { return quantile(t.TTFT, p95) }),
 	interval("tpot.p95", model.Seconds, KeepHighest, func(t *engine) Point { return quantile(t.TPOT, p95) }),
-	single("mfu", model.Ratio, KeepHighest, func(t *engine) model.Reading { return t.of(func(u *model.UtilizationView) model.Reading { return u.MFU }) }),
-	single("mbu", model.Ratio, KeepHighest, func(t *engine) model.Reading { return t.of(func(u *model.UtilizationView) model.Reading { return u.MBU }) }),
-	single("step", model.Seconds, KeepHighest, func(t *engine) model.Reading { return t.step(func(s *model.StepView) model.Reading { return s.Seconds }) }),
-	single("step.residual", model.Times, KeepHighest, func(t *engine) model.Reading { return t.step(func(s *model.StepView) model.Reading { return s.Residual }) }),
+	single("mfu", model.Ratio, KeepHighest, func(t *engine) model.Reading {
+		return t.of(func(u *model.UtilizationView) model.Reading { return u.MFU })
+	}),
+	single("mbu", model.Ratio, KeepHighest, func(t *engine) model.Reading {
+		return t.of(func(u *model.UtilizationView) model.Reading { return u.MBU })
+	}),
+	single("step", model.Seconds, KeepHighest, func(t *engine) model.Reading {
+		return t.step(func(s *model.StepView) model.Reading { return s.Seconds })
+	}),
+	single("step.residual", model.Times, KeepHighest, func(t *engine) model.Reading {
+		return t.step(func(s *model.StepView) model.Reading { return s.Residual })
+	}),
 }
 
 func (t *engine) of(read func(*model.UtilizationView) model.Reading) model.Reading {
