@@ -49,9 +49,13 @@ func pointedAt(spots []panes.Spot, i int) pointer {
 
 // numbers is where the numbers of the screen stand, of what lies below an explanation.
 func (m *Model) numbers() []panes.Spot {
-	lay := m.over
-	m.over = overNothing
-	defer func() { m.over = lay }()
+	if m.over == overExplain {
+		m.over = m.below
+		defer func() { m.over = overExplain }()
+	}
+	if !m.holdsNumbers() {
+		return nil
+	}
 	var out []panes.Spot
 	for _, s := range m.spots() {
 		if s.Number() {
@@ -85,10 +89,6 @@ func (m *Model) pointed(drawing string, d drawing) string {
 // which the screen is read. From off it begins with what the screen says first.
 func nextNumber(by int) func(*Model) tea.Cmd {
 	return func(m *Model) tea.Cmd {
-		if m.staging() {
-			m.turnStages(by)
-			return nil
-		}
 		all := m.numbers()
 		if len(all) == 0 {
 			m.say("no number here")
@@ -196,14 +196,16 @@ func towards(all []panes.Spot, i, dx, dy int) int {
 	return best
 }
 
-// beside moves the cursor over numbers to the left or the right.
+// beside moves the cursor over numbers to the left or the right; while it is off, the list of
+// stages turns to another workflow.
 func beside(dx int) func(*Model) tea.Cmd {
 	return func(m *Model) tea.Cmd {
-		if m.staging() {
+		switch {
+		case m.point.on:
+			m.aim(dx, 0)
+		case m.staging():
 			m.turnStages(dx)
-			return nil
 		}
-		m.aim(dx, 0)
 		return nil
 	}
 }
@@ -211,15 +213,16 @@ func beside(dx int) func(*Model) tea.Cmd {
 // looking is which picture is looked at.
 type looking struct {
 	screen     screen
+	over       over
 	open, help bool
 }
 
-func (m *Model) here() looking { return looking{m.shown(), m.open, m.help} }
+func (m *Model) here() looking { return looking{m.shown(), m.over, m.open, m.help} }
 
 // settle keeps the cursor on a number when another screen has come: on the same one where
 // that has it, else on its first.
 func (m *Model) settle(before looking) {
-	if !m.point.on || m.over != overNothing || m.help || m.here() == before {
+	if !m.point.on || !m.holdsNumbers() || m.here() == before {
 		return
 	}
 	all := m.numbers()
@@ -233,4 +236,4 @@ func (m *Model) settle(before looking) {
 }
 
 // explains reports whether there is a number to explain by a key at hand.
-func explains(m *Model) bool { return m.point.on && m.over == overNothing && !m.help }
+func explains(m *Model) bool { return m.point.on && m.holdsNumbers() }

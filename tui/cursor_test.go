@@ -380,3 +380,21 @@ func (p *askedPast) Near(at model.Instant) *model.Frame {
 func (p *askedPast) Step(*model.Frame, int) *model.Frame { return nil }
 func (p *askedPast) Since(model.Instant) *model.Frame    { return nil }
 func (p *askedPast) Span() (from, to model.Instant)      { return }
+
+// TestStagesHoldNumbers: the cursor moves over what lies on top of a screen too, and an
+// explanation closed leads back to it.
+func TestStagesHoldNumbers(t *testing.T) {
+	h := newHarness(t, tuitest.LoadTest(), func(o *Options) { o.Mark = func(string) {} })
+	h.press("c")
+	h.shows("STAGES")
+	h.press("tab")
+	if !h.point.on || h.under(h.numbers()) < 0 {
+		t.Fatal("the cursor finds no number among the stages")
+	}
+	h.press("e")
+	h.shows("WHAT IT IS")
+	h.press("esc")
+	h.shows("STAGES")
+	h.press("esc", "esc")
+	h.hides("STAGES")
+}

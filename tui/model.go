@@ -44,6 +44,7 @@ type Model struct {
 	point       pointer // the cursor over numbers
 	pointAt     place   // where it stood last
 	over        over    // what lies over the screen
+	below       over    // what an explanation lies over
 	explain     panes.Explain
 	explainedAt *model.Frame // that it was looked up in
 	glossary    panes.Glossary

@@ -19,16 +19,30 @@ const (
 	overCompared      // two of them, compared
 )
 
+// holdsNumbers reports whether what is on top has numbers of its own for the cursor: a
+// screen, a page, the stages of a load test.
+func (m *Model) holdsNumbers() bool {
+	return !m.help && (m.over == overNothing || m.over == overStages || m.over == overCompared)
+}
+
+// lay puts something on top of what was there.
+func (m *Model) lay(o over) {
+	if m.over == overNothing || m.over == overStages || m.over == overCompared {
+		m.below = m.over
+	}
+	m.over = o
+}
+
 // openExplain explains the number under the cursor, without one the first of the screen;
 // in the help it leads to all that can be explained.
 func (m *Model) openExplain() tea.Cmd {
 	switch {
 	case m.over == overExplain:
-		m.over = overNothing
-	case m.over != overNothing:
-	case m.help:
-		m.over, m.glossary = overGlossary, panes.Glossary{}
-	default:
+		m.closeOver()
+	case m.help && m.over == overNothing:
+		m.lay(overGlossary)
+		m.glossary = panes.Glossary{}
+	case m.holdsNumbers():
 		m.explainNumber()
 	}
 	return nil
@@ -37,7 +51,8 @@ func (m *Model) openExplain() tea.Cmd {
 func (m *Model) explainNumber() {
 	all := m.numbers()
 	if m.point.on && m.under(all) < 0 { // it is not on this screen any more
-		m.over, m.explain = overExplain, panes.Explain{About: m.point.at}
+		m.lay(overExplain)
+		m.explain = panes.Explain{About: m.point.at}
 		return
 	}
 	if len(all) == 0 {
@@ -48,7 +63,8 @@ func (m *Model) explainNumber() {
 	if i < 0 {
 		i = first(all)
 	}
-	m.over, m.explain = overExplain, panes.Explain{About: all[i].About, Shown: all[i].Text}
+	m.lay(overExplain)
+	m.explain = panes.Explain{About: all[i].About, Shown: all[i].Text}
 }
 
 // followExplained keeps what is explained as it stands below the explanation: numbers go on
@@ -115,6 +131,8 @@ func (m *Model) enterOver() {
 // closeOver closes the uppermost thing.
 func (m *Model) closeOver() {
 	switch {
+	case m.over == overExplain:
+		m.over, m.below = m.below, overNothing
 	case m.over == overTopic:
 		m.over = overGlossary
 	case m.over == overCompared:

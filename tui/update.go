@@ -40,7 +40,7 @@ func (m *Model) toggleHelp() tea.Cmd {
 // move moves the cursor over numbers where it is on, else the rows' one.
 func move(by int) func(*Model) tea.Cmd {
 	return func(m *Model) tea.Cmd {
-		if m.point.on && m.over == overNothing && !m.help && (by == 1 || by == -1) {
+		if m.point.on && m.holdsNumbers() && (by == 1 || by == -1) {
 			m.aim(0, by)
 			return nil
 		}
@@ -175,12 +175,12 @@ func (m *Model) page() panes.Page {
 // back closes what lies on top, one thing a press.
 func (m *Model) back() tea.Cmd {
 	switch {
+	case m.point.on && m.holdsNumbers():
+		m.point = pointer{}
 	case m.over != overNothing:
 		m.closeOver()
 	case m.help:
 		m.help = false
-	case m.point.on:
-		m.point = pointer{}
 	case m.open:
 		m.open, m.view.Scroll = false, 0
 	case m.screen == fleet && m.view.Filter != "":

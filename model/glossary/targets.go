@@ -47,6 +47,7 @@ var findings = []Topic{
 	finding("finding.since", "a finding since", "", "When the finding was first made.", "time of the evaluation", "The cause may have begun earlier: a change must be beyond chance first."),
 	finding("confidence", "confidence", "", "How sure a finding is: high is a cause with what binds and nothing against it, medium a cause alone, low a pattern of symptoms.", "by what was found for and against it", "High is no proof: what would change the mind is listed."),
 	finding("stage", "stage of a load test", "", "A stretch from one mark to the next, with figures of its own.", "from the marks", "Requests that began before a mark end behind it."),
+	finding("change", "change between two stages", "of its own unit", "How a figure differs between two stages or recordings, and between what the true difference lies.", "the later / the earlier, or their difference for shares; the interval of each side goes into that of the change", "Smaller than chance and buckets allow it is called noise, and is none. Of different loads it says little."),
 	finding("delivery.sent", "messages delivered", "messages", "How many alerts were carried out to a receiver.", "counted", ""),
 	finding("delivery.failed", "messages not delivered", "messages", "How many could not be carried out.", "counted after the last attempt", ""),
 }

@@ -60,7 +60,7 @@ func (Stage) Render(f *model.Frame, size layout.Size, look Look) string {
 				p.segs = append(p.segs, seg{themes.Muted, " "}, seg(t))
 			}
 		}
-		ps = append(ps, p.of(c.topic(), w.Name))
+		ps = append(ps, p.of(c.topic(), Within(w.Name, s.Name)))
 	}
 	return l.parts(3, ps...).String()
 }
@@ -108,9 +108,9 @@ type stageFigure struct {
 func (c stageFigure) topic() string {
 	switch c.key {
 	case "":
-		return "requests"
+		return "requests.finished"
 	case "good_per_second":
-		return "goodput"
+		return "goodput.rate"
 	default:
 		return c.key
 	}
@@ -231,6 +231,17 @@ func stageLine(t table[stageRow], r stageRow, w int, look Look) string {
 	return t.fill(l.pad(indent), r, look)
 }
 
+// about says what a number of the row is: a figure, or how it changed.
+func (r stageRow) about(topic string) About {
+	switch {
+	case r.flow == nil:
+		return About{}
+	case r.diff != nil:
+		topic = "change"
+	}
+	return About{topic, Within(r.flow.Name, r.s.Name)}
+}
+
 func stageColumns(longest, w int) []column[stageRow] {
 	cols := []column[stageRow]{
 		{title: "STAGE", min: leastName(longest, w, 10), max: nameWidth(longest), left: true, draw: func(r stageRow, w int, k Look) cell {
@@ -250,7 +261,7 @@ func stageColumns(longest, w int) []column[stageRow] {
 			}
 			return cell{themes.Muted, hms(r.s.From)}
 		}},
-		{title: "LASTED", min: 6, drop: 5, draw: func(r stageRow, _ int, k Look) cell {
+		{title: "LASTED", min: 6, drop: 5, about: func(r stageRow) About { return r.about("stage") }, draw: func(r stageRow, _ int, k Look) cell {
 			if r.diff != nil {
 				return cell{}
 			}
@@ -258,7 +269,7 @@ func stageColumns(longest, w int) []column[stageRow] {
 		}},
 	}
 	for _, c := range stageFigures {
-		cols = append(cols, column[stageRow]{title: c.title, min: c.w, drop: c.table, draw: func(r stageRow, w int, k Look) cell {
+		cols = append(cols, column[stageRow]{title: c.title, min: c.w, drop: c.table, about: func(r stageRow) About { return r.about(c.topic()) }, draw: func(r stageRow, w int, k Look) cell {
 			switch {
 			case r.diff != nil:
 				return k.changed(r.diff.Row(c.key))
