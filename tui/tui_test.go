@@ -148,7 +148,7 @@ func TestWallDoesNotStretch(t *testing.T) {
 			t.Errorf("line %d is %d cells wide", i, n)
 		}
 	}
-	h.shows("TTFT chat", "TPOT chat", "GOODPUT chat", "TTFT summarize", "OUTPUT tok/s batch-eval")
+	h.shows("TTFT chat", "TPOT chat", "GOODPUT chat", "TTFT summarize", "TPOT batch-eval", "PHASES of the mean request", "OUTPUT tok/s chat")
 }
 
 func TestBeforeTheFirstFrame(t *testing.T) {

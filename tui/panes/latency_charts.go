@@ -48,14 +48,16 @@ func (g graph) drawPhases(size layout.Size, shared bool, look Look) []string {
 			sum += float64(values[n-1])
 		}
 	}
+	numbers := map[string]About{}
 	if sum > 0 {
+		numbers[unit.Duration(sum)] = About{"e2e.mean", g.w.Name}
 		s.Tags = []chart.Tag{{Value: sum, Text: unit.Duration(sum), Ink: look.ink(themes.Text)}}
 	}
 	title := []seg{{themes.Strong, "PHASES"}, {themes.Muted, " of the mean request"}}
 	if size.W < narrow {
 		title = title[:1]
 	}
-	return append([]string{look.rule(size.W, title, legend...)}, look.pointable(strings.Split(s.Render(), "\n"), g.f, size.W, s.TagWidth, s.Span, h.End, nil)...)
+	return append([]string{look.rule(size.W, title, legend...)}, look.pointable(strings.Split(s.Render(), "\n"), g.f, size.W, s.TagWidth, s.Span, h.End, numbers)...)
 }
 
 // drawHeat is the heat map under its rule.
@@ -66,14 +68,16 @@ func (s spreading) drawHeat(size layout.Size, look Look) []string {
 		TagWidth: p.TagWidth, Marks: p.Marks, Empty: p.Empty, Span: p.Span, End: p.End, Since: p.Since, Format: p.Format,
 		Label: p.Label, Rule: p.Rule, ObjectiveInk: p.ObjectiveInk, MarkInk: p.MarkInk, ASCII: p.ASCII,
 	}
+	numbers := map[string]About{}
 	for i, r := range heatRamp {
 		m.Ramp[i], m.Over[i] = look.ink(r), look.ink(themes.Over)
 	}
 	if o, ok := objectiveFor(s.w, s.metric()); ok {
 		m.Objective, m.Tag = o.MaxS, "SLO "+unit.Limit(o.MaxS)
+		numbers[m.Tag] = About{string(s.metric()) + ".max", s.w.Name}
 	}
 	title := []seg{{themes.Strong, "HEAT"}, {themes.Muted, " " + s.what() + ", requests by bucket"}}
-	return append([]string{look.rule(size.W, title, heatLegend(size.W, look)...)}, look.pointable(strings.Split(m.Render(), "\n"), s.f, size.W, m.TagWidth, m.Span, s.w.History.End, nil)...)
+	return append([]string{look.rule(size.W, title, heatLegend(size.W, look)...)}, look.pointable(strings.Split(m.Render(), "\n"), s.f, size.W, m.TagWidth, m.Span, s.w.History.End, numbers)...)
 }
 
 // heatRamp is the role of each shade, from little to much.

@@ -47,7 +47,7 @@ func multiples(f *model.Frame, w *model.WorkflowView, size layout.Size, look Loo
 	if across < 3 {
 		return out
 	}
-	return sideBySide(out, sideColumn(f, w, layout.Size{W: cols[2].W, H: len(out)}, look), size.H, cols[2].X, look)
+	return sideBySide(out, sideColumn(f, w, rows[0][0].span, layout.Size{W: cols[2].W, H: len(out)}, look), size.H, cols[2].X, look)
 }
 
 // multipleRows chooses the workflows and makes their charts, on one time axis. With
@@ -95,40 +95,58 @@ func timed(w *model.WorkflowView) bool {
 	return w.History != nil && (w.TTFT != nil || w.TPOT != nil || w.ITL != nil || len(w.Missing) == 0)
 }
 
-// pairOf is the first token and the tokens after it.
-func pairOf(f *model.Frame, w *model.WorkflowView) []graph {
-	return []graph{{f: f, w: w, kind: graphTTFT}, {f: f, w: w, kind: graphToken}}
-}
+// pairOf is the first token and the tokens after it; what its servers do not export has
+// no empty chart, but the next that there is.
+func pairOf(f *model.Frame, w *model.WorkflowView) []graph { return graphs(f, w)[:2] }
 
 // restOf is what else can be drawn of a workflow: how much of the promise was kept, and
 // what came in.
 func restOf(f *model.Frame, w *model.WorkflowView) []graph {
-	all := slices.DeleteFunc(graphs(f, w), func(g graph) bool { return g.kind <= graphToken })
+	all := graphs(f, w)[2:]
 	return all[:min(len(all), 2)]
 }
 
 // sideColumn is the chosen workflow's phases, and under which roof its engine runs; what
 // is not known gives its room to the goodput.
-func sideColumn(f *model.Frame, w *model.WorkflowView, size layout.Size, look Look) []string {
-	var parts []func(layout.Size) []string
-	var wants []layout.Want
-	g := graph{f: f, w: w, kind: graphLatency, of: model.MetricE2E}
+func sideColumn(f *model.Frame, w *model.WorkflowView, span time.Duration, size layout.Size, look Look) []string {
+	type part struct {
+		want layout.Want
+		draw func(s layout.Size, lowest bool) []string
+	}
+	var parts []part
+	g := graph{f: f, w: w, kind: graphLatency, of: model.MetricE2E, span: span}
 	if w.History != nil && stackable(w.History) {
-		parts = append(parts, func(s layout.Size) []string { return g.drawPhases(s, false, look) })
-		wants = append(wants, layout.Want{Min: stackMinH + 1, Ideal: 8, Max: chartMaxH})
+		parts = append(parts, part{
+			layout.Want{Min: stackMinH + 1, Ideal: 8, Max: chartMaxH},
+			func(s layout.Size, _ bool) []string { return g.drawPhases(s, false, look) },
+		})
 	}
 	if u := utilizationFor(f, w); u != nil && plottable(u) {
-		parts = append(parts, func(s layout.Size) []string { return roofWithVerdict(f, u, s, look) })
-		wants = append(wants, layout.Want{Min: sideRoofH, Ideal: sideRoofH + 4, Max: roofMaxH, Drop: 1})
+		parts = append(parts, part{
+			layout.Want{Min: sideRoofH, Ideal: sideRoofH + 4, Max: roofMaxH, Drop: 1},
+			func(s layout.Size, _ bool) []string { return roofWithVerdict(f, u, s, look) },
+		})
 	}
 	for i, rest := range restOf(f, w) {
-		parts = append(parts, func(s layout.Size) []string { return strings.Split(rest.draw(s, look), "\n") })
-		wants = append(wants, layout.Want{Min: multipleMinH + 1, Ideal: multipleMinH + 2, Max: chartMaxH, Drop: 2 + i})
+		rest.span = span
+		parts = append(parts, part{
+			layout.Want{Min: multipleMinH + 1, Ideal: multipleMinH + 2, Max: chartMaxH, Drop: 2 + i},
+			func(s layout.Size, lowest bool) []string {
+				rest.shared = !lowest
+				return strings.Split(rest.draw(s, look), "\n")
+			},
+		})
 	}
+	wants := make([]layout.Want, len(parts))
+	for i, p := range parts {
+		wants[i] = p.want
+	}
+	rects := layout.Rows(layout.Rect{W: size.W, H: size.H}, wants)
 	var out []string
-	for i, r := range layout.Rows(layout.Rect{W: size.W, H: size.H}, wants) {
+	for i, r := range rects {
 		if r.H > 0 {
-			out = append(out, parts[i](r.Size())...)
+			below := slices.ContainsFunc(rects[i+1:], func(b layout.Rect) bool { return b.H > 0 })
+			out = append(out, parts[i].draw(r.Size(), !below)...)
 		}
 	}
 	return out
