@@ -142,6 +142,12 @@ func (m *Model) selectRow(a panes.About) bool {
 		m.view.Alert, m.view.Finding = model.AlertID(a.Of), ""
 	case "row.finding":
 		m.view.Finding = a.Of
+	case "row.stage":
+		for i := range f.Stages {
+			if f.Stages[i].Name == a.Of {
+				m.stages.At = panes.KeyOf(&f.Stages[i])
+			}
+		}
 	case "row.topic":
 		m.glossary = m.glossary.On(a.Of)
 	default:

@@ -52,7 +52,7 @@ func (h Header) Render(f *model.Frame, size layout.Size, look Look) string {
 	if !f.At.IsZero() {
 		right = append(right,
 			say(0, themes.Text, f.At.Wall.UTC().Format("15:04:05")+" UTC"),
-			say(3, themes.Muted, window(f, look)))
+			say(3, themes.Muted, window(f, look)).of("window", ""))
 	}
 	l := look.line(size.W - 1).pad(1)
 	if h.Status.Bar.Known {
