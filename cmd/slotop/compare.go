@@ -43,7 +43,7 @@ func (a *app) compareCommand() *cobra.Command {
 	f.StringVarP(&a.flags.output, "output", "o", comparedForms[0], "text, markdown, html or json")
 	f.Var(span(&a.flags.forTime, time.Millisecond, maxFor), "for", "how far to go on each side (default: all of it; demo 5m)")
 	f.Var(span(&a.flags.warmup, time.Millisecond, maxFor), "skip-warmup", "leave out that long at the beginning of each side; stages have their own")
-	f.StringSliceVar(&a.flags.failOn, "fail-on", nil, "exit with 3 where one of these got worse: worse for any, or goodput, ttft, ttft.p95, …")
+	f.StringSliceVar(&a.flags.failOn, "fail-on", nil, "exit with 3 where one of these got worse: worse for any, or goodput, ttft, ttft.p95, …; a rate that is named must not fall")
 	f.Var(span(&a.flags.every, minEvery, maxEvery), "every", "time between two saved pages (default 10s), or two points of a server's past")
 	f.Var(span(&a.flags.window, fleet.MinWindow, fleet.MaxWindow), "window", "span of the rates that goodput is judged by (default: as recorded)")
 	f.Var(columns(&a.flags.width), "width", "columns of the text (default: the terminal's, or 100)")
@@ -106,6 +106,15 @@ func covers(name, key string) bool {
 	return name == anyFigure || name == key || name == metric
 }
 
+// fails reports whether a name asks for a row to fail. A rate that is named itself must
+// not fall: whoever names it knows that the load was the same.
+func fails(name string, r *compare.Row) bool {
+	if !covers(name, r.Figure.Key) {
+		return false
+	}
+	return r.Sense == compare.Worse || name == r.Figure.Key && r.Figure.Unit == compare.PerSecond && r.Verdict == compare.Lower
+}
+
 // worse lists what got worse of what was asked for.
 func worse(c *compare.Comparison, names []string) []string {
 	var out []string
@@ -113,7 +122,7 @@ func worse(c *compare.Comparison, names []string) []string {
 		w := &c.Workflows[i]
 		for k := range w.Rows {
 			r := &w.Rows[k]
-			if r.Sense == compare.Worse && slices.ContainsFunc(names, func(n string) bool { return covers(n, r.Figure.Key) }) {
+			if slices.ContainsFunc(names, func(n string) bool { return fails(n, r) }) {
 				out = append(out, strings.TrimSpace(w.Name+" "+r.Figure.Title+" "+r.ChangeText(asciiOnly())))
 			}
 		}

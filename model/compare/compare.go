@@ -50,8 +50,8 @@ func (v Verdict) Word() string {
 // Sense says for whom a change is good.
 type Sense string
 
-// The senses of a change. A figure that tells what was asked of a service, and not how
-// it answered, gets neither better nor worse.
+// The senses of a change. A rate tells what was asked of a service as much as how it
+// answered: less load is neither better nor worse.
 const (
 	Better  Sense = "better"
 	Worse   Sense = "worse"
@@ -265,6 +265,18 @@ func (c *Comparison) judge(a, b *model.StageView) {
 		before := len(left)
 		left = slices.DeleteFunc(left, func(o open) bool { return o.row.take(o.change(level)) })
 		again = len(left) < before
+	}
+	for i := range c.Workflows {
+		c.Workflows[i].excuse()
+	}
+}
+
+// excuse takes back that more or fewer good requests are better or worse where there were
+// more or fewer requests: that is the load, and no service.
+func (w *Workflow) excuse() {
+	all, good := w.Row("requests_per_second"), w.Row("good_per_second")
+	if all != nil && good != nil && good.Verdict == all.Verdict {
+		good.Sense = Neither
 	}
 }
 

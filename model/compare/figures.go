@@ -41,10 +41,10 @@ type sampled struct {
 
 // Figures are what is compared, in the order in which they are shown.
 var Figures = []Figure{
-	{Key: "requests_per_second", Title: "requests/s", Unit: PerSecond, Up: Better, counts: true, of: func(w *model.StageWorkflow) sampled {
+	{Key: "requests_per_second", Title: "requests/s", Unit: PerSecond, counts: true, of: func(w *model.StageWorkflow) sampled {
 		return rateOf(w.PerSecond, w.Sampled.Requests)
 	}},
-	{Key: "output_per_second", Title: "output tok/s", Unit: PerSecond, Up: Better, counts: true, of: func(w *model.StageWorkflow) sampled {
+	{Key: "output_per_second", Title: "output tok/s", Unit: PerSecond, counts: true, of: func(w *model.StageWorkflow) sampled {
 		return rateOf(w.OutputPerSecond, w.Sampled.Output)
 	}},
 	{Key: "prompt_per_second", Title: "prompt tok/s", Unit: PerSecond, counts: true, of: func(w *model.StageWorkflow) sampled {

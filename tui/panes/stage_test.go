@@ -15,7 +15,7 @@ import (
 func TestStageLine(t *testing.T) {
 	f := tuitest.LoadTest()
 	got := Stage{}.Render(f, layout.Size{W: 140, H: 1}, Look{})
-	has(t, got, "C stage 3 for 2 min 30 s", "requests 5.1/s +×1.50", "TTFT p95 1.3 s !×1.50", "TPOT p95 32 ms !×1.50", "goodput 91.8 % noise")
+	has(t, got, "C stage 3 for 2 min 30 s", "requests 5.1/s *×1.50", "TTFT p95 1.3 s !×1.50", "TPOT p95 32 ms !×1.50", "goodput 91.8 % noise")
 	if n := (Stage{}).Want(f, 80, Look{}).Max; n != 1 {
 		t.Errorf("an open stage wants %d lines", n)
 	}
