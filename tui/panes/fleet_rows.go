@@ -107,7 +107,10 @@ func (r fleetRow) draw(f *model.Frame, t table[row], cursor bool, look Look) str
 	worst := slices.ContainsFunc(too, func(u uneven) bool { return u.name == r.engine.ID })
 	l := look.line(t.w).pad(indent)
 	for i, c := range t.cols {
+		about := r.about(c.title)
+		l.begin(about)
 		t.place(l, i, c.left, r.cell(c.title, t.width[i], worst, look))
+		l.end(about)
 	}
 	return l.String()
 }
@@ -118,6 +121,18 @@ func (k Look) branch(last bool) string {
 		return k.pick("└", "`")
 	}
 	return k.pick("├", "|")
+}
+
+// about says what an engine's number in a column is; its name is its target's row.
+func (r fleetRow) about(title string) About {
+	topic := map[string]string{"RUN": "running", "WAIT": "waiting", "KV": "kv_cache_usage"}[title]
+	switch {
+	case title == "TARGET":
+		return About{"row.target", string(r.t.ID)}
+	case topic == "":
+		return About{}
+	}
+	return About{topic, Within(string(r.t.ID), r.engine.ID)}
 }
 
 // cell is what an engine has in a column: nobody tells more of it.

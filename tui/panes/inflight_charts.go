@@ -17,13 +17,14 @@ type loadChart struct {
 	format func(float64) string
 	lines  func(h *model.History, look Look) []chart.Line
 	legend func(w *model.WorkflowView, look Look) []part
-	level  float64 // drawn as a dashed line; 0: none
-	most   float64 // of the scale; 0: of the values
+	topics []string // of the present values at its right, the last line first
+	level  float64  // drawn as a dashed line; 0: none
+	most   float64  // of the scale; 0: of the values
 }
 
 // loadChartTable is the charts, the most telling first.
 var loadChartTable = [...]loadChart{
-	{title: "WAITING, RUNNING", format: unit.Count, lines: func(h *model.History, look Look) []chart.Line {
+	{title: "WAITING, RUNNING", topics: []string{"waiting", "running"}, format: unit.Count, lines: func(h *model.History, look Look) []chart.Line {
 		return []chart.Line{
 			{Values: h.Running, Ink: look.ink(themes.Low), Letter: '.', Dotted: true},
 			{Values: h.Waiting, Ink: look.ink(themes.High), Letter: '#'},
@@ -31,7 +32,7 @@ var loadChartTable = [...]loadChart{
 	}, legend: func(_ *model.WorkflowView, look Look) []part {
 		return []part{inkOf(look, themes.High, "⠤⠤", "##", "waiting", 1), inkOf(look, themes.Low, "⠄⠄", "..", "running", 2)}
 	}},
-	{title: "KV CACHE", format: unit.Percent, level: kvNearlyFull, most: 1, lines: func(h *model.History, look Look) []chart.Line {
+	{title: "KV CACHE", topics: []string{"kv_cache_usage"}, format: unit.Percent, level: kvNearlyFull, most: 1, lines: func(h *model.History, look Look) []chart.Line {
 		return []chart.Line{{Values: h.KV, Ink: look.ink(themes.High), Over: look.ink(themes.Over), Limit: kvNearlyFull, Letter: '#'}}
 	}, legend: func(w *model.WorkflowView, look Look) []part {
 		text := "preempts from " + unit.Percent(kvNearlyFull)
@@ -40,18 +41,18 @@ var loadChartTable = [...]loadChart{
 		}
 		return []part{inkOf(look, themes.Objective, "┄┄", "--", text, 1)}
 	}},
-	{title: "PREEMPTIONS /s", format: unit.Rate, lines: func(h *model.History, look Look) []chart.Line {
+	{title: "PREEMPTIONS /s", topics: []string{"preemptions"}, format: unit.Rate, lines: func(h *model.History, look Look) []chart.Line {
 		return []chart.Line{{Values: h.Preemptions, Ink: look.ink(themes.High), Letter: '#'}}
 	}},
-	{title: "PREFIX HITS", format: unit.Percent, most: 1, lines: func(h *model.History, look Look) []chart.Line {
+	{title: "PREFIX HITS", topics: []string{"prefix_cache_hit"}, format: unit.Percent, most: 1, lines: func(h *model.History, look Look) []chart.Line {
 		return []chart.Line{{Values: h.PrefixHit, Ink: look.ink(themes.Low), Letter: '#'}}
 	}, legend: func(_ *model.WorkflowView, _ Look) []part { return []part{say(1, themes.Muted, "of prompt tokens")} }},
-	{title: "QUEUE TIME", format: unit.Limit, lines: func(h *model.History, look Look) []chart.Line {
+	{title: "QUEUE TIME", topics: []string{"queue.mean"}, format: unit.Limit, lines: func(h *model.History, look Look) []chart.Line {
 		return []chart.Line{{Values: h.Queue, Ink: look.ink(themes.High), Letter: '#'}}
 	}, legend: func(_ *model.WorkflowView, _ Look) []part {
 		return []part{say(1, themes.Muted, "mean of those who got through: late")}
 	}},
-	{title: "REQUESTS ENDED /s", format: unit.Rate, lines: func(h *model.History, look Look) []chart.Line {
+	{title: "REQUESTS ENDED /s", topics: []string{"requests_per_second"}, format: unit.Rate, lines: func(h *model.History, look Look) []chart.Line {
 		return []chart.Line{{Values: h.Requests, Ink: look.ink(themes.Low), Letter: '#'}}
 	}},
 }
@@ -118,7 +119,11 @@ func (c loadChart) draw(f *model.Frame, w *model.WorkflowView, size layout.Size,
 	for i := len(p.Lines) - 1; i >= 0; i-- {
 		p.Tags = append(p.Tags, lastOf(p.Lines[i], c.format))
 	}
-	return append(out, look.pointable(strings.Split(p.Render(), "\n"), f, size.W, p.TagWidth, p.Span, h.End, nil)...)
+	numbers := map[string]About{}
+	for i, t := range p.Tags {
+		numbers[t.Text] = About{c.topics[i], w.Name}
+	}
+	return append(out, look.pointable(strings.Split(p.Render(), "\n"), f, size.W, p.TagWidth, p.Span, h.End, numbers)...)
 }
 
 // lastOf is the present value of a line, at its end.
