@@ -97,11 +97,7 @@ func (f *Figure) changed(v float64, ascii bool) string {
 	if f.Unit == Share {
 		return Points(v)
 	}
-	times := unit.Times(v)
-	if ascii {
-		times = "x" + times[len("×"):]
-	}
-	return times
+	return unit.Factor(v, ascii)
 }
 
 // Points is a difference of shares in points of a hundred: +5.2 pt, -0.3 pt.
