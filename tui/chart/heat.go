@@ -22,7 +22,7 @@ type Heat struct {
 	TagWidth  int     // cells kept at the right for it
 	Marks     []Mark
 	Empty     string // said where no column has a value in the span
-	Shared    bool   // times, ticks and letters stand under a chart below: the axis takes one row
+	Shared    bool   // times and ticks stand under a chart below: the axis takes one row
 
 	Span   time.Duration // shown in all
 	End    time.Time     // time of day at the right, in the zone to show

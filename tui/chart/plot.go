@@ -69,7 +69,7 @@ type Plot struct {
 	TagWidth  int // cells kept at the right for them
 	Marks     []Mark
 	Empty     string // said where no line has a value in the span
-	Shared    bool   // times, ticks and letters stand under a chart below: the axis takes one row
+	Shared    bool   // times and ticks stand under a chart below: the axis takes one row
 
 	Step   time.Duration
 	Span   time.Duration // shown in all

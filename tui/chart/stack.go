@@ -15,7 +15,7 @@ type Stack struct {
 	TagWidth int
 	Marks    []Mark
 	Empty    string // said where no part has a value in the span
-	Shared   bool   // times, ticks and letters stand under a chart below: the axis takes one row
+	Shared   bool   // times and ticks stand under a chart below: the axis takes one row
 
 	Step   time.Duration
 	Span   time.Duration // shown in all

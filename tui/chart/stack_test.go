@@ -134,8 +134,11 @@ func TestOneTimeAxis(t *testing.T) {
 	p.Shared, s.Shared = true, true
 	var at []int
 	for i, drawn := range []string{p.Render(), s.Render(), h.Render()} {
-		at = append(at, slices.Index([]rune(strings.Split(drawn, "\n")[0]), '┊'))
-		for _, sign := range []string{"03:1", "R", "┬"} {
+		at = append(at, slices.Index([]rune(strings.Split(drawn, "\n")[1]), '┊'))
+		if strings.Count(drawn, "R") != 1 {
+			t.Errorf("chart %d: the letter of its mark is not there once:\n%s", i, drawn)
+		}
+		for _, sign := range []string{"03:1", "┬"} {
 			if lowest := i == 2; strings.Contains(drawn, sign) != lowest {
 				t.Errorf("chart %d: %q on its axis, want %v:\n%s", i, sign, lowest, drawn)
 			}

@@ -51,7 +51,7 @@ type footing struct {
 	known  []bool // by column of cells; elsewhere the axis is dashed
 	marks  []Mark
 	times  bool // it has ticks: without them no time seems to pass
-	shared bool // ticks, letters and times of day stand under a chart below
+	shared bool // ticks and times of day stand under a chart below
 
 	label, rule, mark Ink
 	ascii             bool
@@ -105,7 +105,8 @@ func (a footing) ticks(tick rune) {
 	}
 }
 
-// uprights draws a thin rule for each mark, behind whatever is drawn.
+// uprights draws a thin rule for each mark, behind whatever is drawn. Its letter stands
+// on the axis; above a plain one it heads the rule.
 func (a footing) uprights(h int) {
 	rule := '┊'
 	if a.ascii {
@@ -116,9 +117,14 @@ func (a footing) uprights(h int) {
 		if x < 0 || x >= a.w {
 			continue
 		}
-		for y := range h {
-			if a.c.at(a.x0+x, a.y-1-y) == ' ' {
-				a.c.set(a.x0+x, a.y-1-y, rule, a.mark)
+		sign := rule
+		if a.shared {
+			sign = m.Letter
+		}
+		for y := a.y - h; y < a.y; y++ {
+			if at := a.c.at(a.x0+x, y); at == ' ' || at == rule {
+				a.c.set(a.x0+x, y, sign, a.mark)
+				sign = rule
 			}
 		}
 	}
