@@ -2,6 +2,7 @@ package themes
 
 import (
 	"fmt"
+	"image/color"
 	"math"
 	"testing"
 
@@ -207,6 +208,14 @@ func TestContrastOf256(t *testing.T) {
 					t.Errorf("%s: %s %s of 256 colours on %s has %.2f:1", theme.Name, r, fore, back, got)
 				}
 			}
+			if c := visions[0].seen(fore); fore != "" && math.Hypot(c.a, c.b) < 10 && !isGrey(colorprofile.ANSI256.Convert(lipgloss.Color(fore))) {
+				t.Errorf("%s: %s %s is nearly grey, and of 256 colours it is not", theme.Name, r, fore)
+			}
 		}
 	}
+}
+
+func isGrey(c color.Color) bool {
+	r, g, b, _ := c.RGBA()
+	return r == g && g == b
 }

@@ -26,8 +26,8 @@ const maxCells = 1 << 18
 
 // The text of a terminal that names no colour, by its background.
 const (
-	inkOnDark  = "#e3e7ee"
-	inkOnLight = "#1f2530"
+	inkOnDark  = "#e4e6e9"
+	inkOnLight = "#22252a"
 )
 
 // screen is what a picture is made of.

@@ -221,7 +221,7 @@ func TestPNG(t *testing.T) {
 		x    int
 		want color.RGBA
 	}{
-		{0, color.RGBA{10, 200, 30, 255}}, {2, back}, {3, color.RGBA{0xe3, 0xe7, 0xee, 255}}, {6, color.RGBA{0xcd, 0, 0, 255}}, {10, back},
+		{0, color.RGBA{10, 200, 30, 255}}, {2, back}, {3, color.RGBA{0xe4, 0xe6, 0xe9, 255}}, {6, color.RGBA{0xcd, 0, 0, 255}}, {10, back},
 	}
 	for _, tc := range tests {
 		if got := pixel(t, im, tc.x, 0); got != tc.want {
