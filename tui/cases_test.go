@@ -162,8 +162,8 @@ func TestManyWorkflows(t *testing.T) {
 	tuitest.Fits(t, "many", h.View().Content, 80, 24)
 }
 
-// TestMouseAndCopy (OC-36): the mouse is off unless asked for, and a key gives
-// the screen as text.
+// TestMouseAndCopy (OC-36): the mouse is off unless asked for, and keys give the screen
+// and the selected row as text.
 func TestMouseAndCopy(t *testing.T) {
 	h := newHarness(t, tuitest.Breach(), nil)
 	if h.View().MouseMode != tea.MouseModeNone {
@@ -173,9 +173,9 @@ func TestMouseAndCopy(t *testing.T) {
 	if h.View().MouseMode != tea.MouseModeNone {
 		t.Error("a key switches on a mouse that nobody asked for")
 	}
-	cmd := h.press("y")
+	cmd := h.press("ctrl+y")
 	if cmd == nil {
-		t.Fatal("y copies nothing")
+		t.Fatal("ctrl+y copies nothing")
 	}
 	text := fmt.Sprint(cmd())
 	for _, want := range []string{"chat BREACHED for 4 min 12 s", "vllm-1:8000"} {
@@ -187,6 +187,13 @@ func TestMouseAndCopy(t *testing.T) {
 		t.Errorf("the copy has styles, blanks or borders:\n%s", text)
 	}
 	h.shows("copied")
+	if again := h.press("y"); again == nil || !strings.Contains(fmt.Sprint(again()), "vllm-1:8000") {
+		t.Error("where nothing is selected y does not copy the screen")
+	}
+	h.press("down")
+	if row := fmt.Sprint(h.press("y")()); !strings.Contains(row, "WORKFLOW: summarize\n") || strings.ContainsAny(row, "\x1b─│") {
+		t.Errorf("the selected row is copied as %q", row)
+	}
 
 	on := newHarness(t, tuitest.Mixed(), func(o *Options) { o.Mouse = true })
 	if on.View().MouseMode == tea.MouseModeNone {
