@@ -91,7 +91,7 @@ func New(opt Options) (*Model, error) {
 	if err := opt.check(); err != nil {
 		return nil, err
 	}
-	m := &Model{opt: opt, auto: opt.Theme == "", mouse: opt.Mouse}
+	m := &Model{opt: opt, view: panes.View{Enables: opt.Enables}, auto: opt.Theme == "", mouse: opt.Mouse}
 	name := opt.Theme
 	switch {
 	case opt.NoColour:

@@ -48,6 +48,9 @@ type Options struct {
 	// may take its time. nil: there are no pictures.
 	Picture func(Shot) (where string, err error)
 
+	// Enables says what would make a target tell what it does not; nil: nobody knows.
+	Enables *panes.Enables
+
 	// Markdown writes a whole frame, for pasting; nil: nothing can.
 	Markdown func(*model.Frame) string
 

@@ -34,7 +34,7 @@ func newGallery(c *core, s settings, opened []sources.Opened, al *alerting) (*ga
 	}
 	return &gallery{core: c, conf: s, themes: set, shared: tui.Options{
 		Targets: targetsOf(opened), Every: s.interval(opened), Past: c.kept, Signals: s.file.Alerts.attention(), Outbox: al.outbox(), Notes: s.notes.said,
-		Latest: c.box.latest, Themes: set, Mouse: s.mouse, Markdown: report.Markdown,
+		Latest: c.box.latest, Themes: set, Mouse: s.mouse, Markdown: report.Markdown, Enables: enables(s.opt.Dialects),
 	}}, nil
 }
 

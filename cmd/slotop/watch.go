@@ -180,7 +180,7 @@ func (a *app) show(ctx context.Context, s settings, box *mailbox, opt tui.Option
 	opt.Themes, opt.Theme = set, s.theme
 	opt.Notes = s.notes.said
 	opt.ASCII, opt.Mouse, opt.Picture = s.ascii || asciiOnly(), s.mouse, s.album.keep
-	opt.Markdown = report.Markdown
+	opt.Markdown, opt.Enables = report.Markdown, enables(s.opt.Dialects)
 	opt.NoColour = os.Getenv("NO_COLOR") != ""
 	opt.Kiosk, opt.Still, opt.Suspend = s.wall.kiosk(), s.wall.still, suspend
 	opt.Signals.Progress = s.file.Alerts.progress()

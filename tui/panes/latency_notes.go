@@ -19,7 +19,7 @@ import (
 func latencyNotes(f *model.Frame, w *model.WorkflowView, size layout.Size, look Look) []string {
 	s := &sheet{w: size.W, look: look}
 	metric := latencyMetrics[charted(look.View)]
-	if why := noLatency(f, w, metric); why != "" {
+	if why := noLatency(f, w, metric, look); why != "" {
 		s.text(indent, themes.Warn, why)
 	}
 	for _, r := range w.Reported {
@@ -44,12 +44,12 @@ const maxReported = 3
 
 // noLatency says why a latency has no figures or no chart, and what would change that;
 // "" where it has both.
-func noLatency(f *model.Frame, w *model.WorkflowView, metric model.Metric) string {
+func noLatency(f *model.Frame, w *model.WorkflowView, metric model.Metric, look Look) string {
 	d := distOf(w, metric)
 	name := metricTitle(metric)
 	switch {
 	case d == nil && slices.Contains(w.Missing, signalOf(metric)):
-		return notExported(f, w, metric)
+		return notExported(f, w, metric, look)
 	case d == nil && of(w) <= stale:
 		return "" // the title says that nobody answers
 	case d == nil:
@@ -75,9 +75,8 @@ func sampled(metric model.Metric) string {
 	}
 }
 
-// notExported names the servers that keep a latency to themselves, and how to find what
-// would make them tell it.
-func notExported(f *model.Frame, w *model.WorkflowView, metric model.Metric) string {
+// notExported names a server that keeps a latency to itself, and what would make it tell.
+func notExported(f *model.Frame, w *model.WorkflowView, metric model.Metric, look Look) string {
 	text := metricTitle(metric) + " is not exported"
 	for i := range f.Targets {
 		t := &f.Targets[i]
@@ -88,7 +87,13 @@ func notExported(f *model.Frame, w *model.WorkflowView, metric model.Metric) str
 		if who == "" {
 			who = t.Kind
 		}
-		return text + fmt.Sprintf(" by %s (%s): slotop doctor %s says what would", t.Name, who, t.Name)
+		text += fmt.Sprintf(" by %s (%s): ", t.Name, who)
+		if look.View.Enables != nil {
+			if how := (*look.View.Enables)(t, signalOf(metric)); how != "" {
+				return text + how
+			}
+		}
+		return text + "slotop doctor " + t.Name + " says what would"
 	}
 	return text + " by its servers: slotop doctor says which flag or version would tell it"
 }

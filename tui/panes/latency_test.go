@@ -56,6 +56,13 @@ func TestLatencySaysWhyThereIsNone(t *testing.T) {
 		{"nobody answers", tuitest.Stale(), "", []string{"chat down for 19 s"}},
 		{"nothing served", tuitest.Empty(), "", []string{"no target has answered yet"}},
 	}
+	how := Enables(func(t *model.TargetView, s model.Signal) string {
+		return "start " + t.Name + " so that it tells " + string(s)
+	})
+	told := latencyOf(frame(missing), 120, 37, View{Enables: &how})
+	if want := "TTFT is not exported by vllm-1:8000 (vllm 0.11.0): start vllm-1:8000 so that it tells ttft_seconds"; !strings.Contains(told, want) {
+		t.Errorf("a known way is not told: want %q in\n%s", want, told)
+	}
 	for _, tc := range tests {
 		got := latencyOf(tc.frame, 120, 37, View{Metric: tc.metric})
 		flat := strings.Join(strings.Fields(got), " ")

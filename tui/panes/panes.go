@@ -40,6 +40,10 @@ type Look struct {
 	Spots bool // mark where numbers stand: what is drawn must go through Unmark
 }
 
+// Enables says what would make a target tell of a signal that it keeps to itself: a flag,
+// a version; "" where nobody knows of a way.
+type Enables func(t *model.TargetView, s model.Signal) string
+
 // View is what the viewer chose.
 type View struct {
 	Workflow string         // under the cursor of the overview; "": the worst
@@ -53,6 +57,7 @@ type View struct {
 	Filter   string
 	Inside   bool        // the fleet shows the engines inside its targets
 	Notes    string      // what of a file of annotations was not understood; "": nothing
+	Enables  *Enables    // nil: nobody knows of any way
 	Outbox   *[]Delivery // how alerts are carried out; nil: to nobody. Never written again
 	Sort     Sort
 	UseSort  UseSort // of the engines' utilization
