@@ -3,6 +3,7 @@ package paper
 import (
 	_ "embed"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -36,7 +37,7 @@ func (p *Paper) HTML() string {
 	if p.Badge != "" {
 		w.f(" <span class=\"badge\">%s</span>", plain(p.Badge))
 	}
-	w.f("</p>\n<h1>%s</h1>\n", plain(p.Title))
+	w.f("</p>\n<h1>%s</h1>\n", plain(bound(p.Title)))
 	w.paras("under", p.Under)
 	w.b.WriteString("</header>\n<main>\n")
 	for _, b := range p.Body {
@@ -55,6 +56,39 @@ var special = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "
 
 // plain is text as it stands in HTML, in an attribute too.
 func plain(s string) string { return special.Replace(clean(s)) }
+
+// units are what a number is not torn from at the end of a line.
+var units = []string{"%", "ms", "s", "min", "h", "d", "W", "kW", "Wh", "MHz", "FLOP/B", "TFLOP/s"}
+
+// signs are what belongs to the number behind it.
+var signs = []string{"≥", "≤", "≈", ">"}
+
+// bound is text with its numbers bound to their units and signs.
+func bound(s string) string {
+	words := strings.Split(s, " ")
+	var b strings.Builder
+	for i, w := range words {
+		switch {
+		case i == 0:
+		case together(words[i-1], strings.TrimRight(w, ".,;:)")):
+			b.WriteString("\u00a0")
+		default:
+			b.WriteByte(' ')
+		}
+		b.WriteString(w)
+	}
+	return b.String()
+}
+
+// together reports whether two words are a number and its unit, or a sign and its
+// number.
+func together(before, word string) bool {
+	if slices.Contains(signs, before) {
+		return true
+	}
+	n := len(before)
+	return n > 0 && before[n-1] >= '0' && before[n-1] <= '9' && slices.Contains(units, word)
+}
 
 func (w *page) paras(class string, all []Text) {
 	for _, t := range all {
@@ -75,9 +109,9 @@ func classed(names ...string) string {
 func inline(t Text) string {
 	var b strings.Builder
 	for _, s := range t {
-		body := plain(s.Text)
+		body := plain(bound(s.Text))
 		if s.Code {
-			body = "<code>" + body + "</code>"
+			body = "<code>" + plain(s.Text) + "</code>"
 		}
 		if s.Strong {
 			body = "<strong>" + body + "</strong>"

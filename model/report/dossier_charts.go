@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -156,16 +157,44 @@ func (d *dossier) marks(workflow string) []paper.Mark {
 	return out
 }
 
-// silences are the gaps in which no target answered: other gaps leave lines whole.
+// silences are the gaps in which no target that serves requests answered: others leave
+// lines whole.
 func (d *dossier) silences() []paper.Stretch {
+	serving := 0
+	for i := range d.s.Last.Targets {
+		if mayServe(d.s.Last.Targets[i]) {
+			serving++
+		}
+	}
+	type edge struct {
+		at    model.Instant
+		weigh int
+	}
+	var edges []edge
 	var out []paper.Stretch
 	for i := range d.s.Gaps {
-		g := &d.s.Gaps[i]
-		if g.Kind == story.GapPause || g.Kind == story.GapSilent && len(d.s.Last.Targets) == 1 {
+		switch g := &d.s.Gaps[i]; {
+		case g.Kind == story.GapPause:
 			out = append(out, paper.Stretch{From: d.onAxis(g.From), To: d.onAxis(g.To)})
+		case g.Kind == story.GapSilent && d.serves(g.Target):
+			edges = append(edges, edge{g.From, 1}, edge{g.To, -1})
+		}
+	}
+	slices.SortStableFunc(edges, func(a, b edge) int { return cmp.Compare(a.at.Mono, b.at.Mono) })
+	silent := 0
+	for i, e := range edges {
+		silent += e.weigh
+		if silent == serving && e.weigh > 0 && i+1 < len(edges) {
+			out = append(out, paper.Stretch{From: d.onAxis(e.at), To: d.onAxis(edges[i+1].at)})
 		}
 	}
 	return out
+}
+
+// serves reports whether a target may serve requests; one that left may have.
+func (d *dossier) serves(name string) bool {
+	i := slices.IndexFunc(d.s.Last.Targets, func(t model.TargetView) bool { return t.Name == name })
+	return i < 0 || mayServe(d.s.Last.Targets[i])
 }
 
 // lineOf is a series as a chart's line.

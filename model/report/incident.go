@@ -59,16 +59,15 @@ func (d *dossier) incidentTitle() string {
 	}
 }
 
-// breachWord is what a workflow was, in the words of its worst condition.
+// breachWord is what a workflow was for most of the time.
 func breachWord(b *story.Breach) string {
-	worst := slices.MinFunc(b.Conditions, func(x, y model.Condition) int { return x.Rank() - y.Rank() })
-	switch worst {
+	switch mostly := b.Mostly(); mostly {
 	case model.IsMissed:
 		return "breached its objectives"
 	case model.IsStale:
 		return "had no data"
 	default:
-		return "was " + worst.Word()
+		return "was " + mostly.Word()
 	}
 }
 
@@ -117,6 +116,11 @@ func (d *dossier) hurtLine(name string) paper.Text {
 	text := paper.Strong(name).And(paper.T(" "), paper.Toned(breachWord(b), paper.Breach), paper.T(" "+d.span(b.From, b.To, b.Open)+" ("+lasted(b.Lasted().Seconds(), b.Open)+")"))
 	if len(all) > 1 {
 		text = text.And(paper.T(fmt.Sprintf(", the longest of %d times", len(all))))
+	}
+	for _, s := range b.Spells {
+		if s.Condition != b.Mostly() {
+			text = text.And(paper.T(", " + s.Condition.Word() + " for " + unit.Duration(s.Lasted.Seconds()) + " of it"))
+		}
 	}
 	if b.Assumed {
 		text = text.And(paper.T(", by objectives that are assumed"))

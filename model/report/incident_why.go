@@ -36,9 +36,12 @@ func (d *dossier) breached() []paper.Block {
 
 // breachRows is a row an objective that was missed at the worst moment, one at least.
 func (d *dossier) breachRows(b *story.Breach) []paper.Row {
-	words := make([]string, len(b.Conditions))
-	for i, c := range b.Conditions {
-		words[i] = c.Word()
+	words := make([]string, len(b.Spells))
+	for i, s := range b.Spells {
+		words[i] = s.Condition.Word()
+		if s.Condition != b.Mostly() {
+			words[i] += " " + unit.Duration(s.Lasted.Seconds())
+		}
 	}
 	head := []paper.Text{paper.T(b.Workflow), paper.Toned(strings.Join(words, ", "), paper.Breach), paper.T(d.when(b.From, b.To, b.Open)), paper.T(lasted(b.Lasted().Seconds(), b.Open))}
 	tail := hurtOf(b)

@@ -166,7 +166,7 @@ func (d *dossier) pool(c *model.CapacityView, i int, several bool) paper.Block {
 	}
 	body = append(body, paper.Para{Text: paper.T("The pool has " + plural(len(c.Targets), "engine") + " and serves " + strings.Join(c.Workflows, ", ") +
 		". What is marked model is computed from what a step of the engines was learned to cost; above a load of " + unit.Number(model.PlanningLimit) + " it is optimistic, because traffic fluctuates.")})
-	body = append(body, d.rateTable(c))
+	body = append(body, d.rateTable(c), d.plan(c))
 	body = append(body, d.expected(c)...)
 	body = append(body, d.knee(c)...)
 	body = append(body, d.levers(c)...)
@@ -194,17 +194,33 @@ func (d *dossier) rateTable(c *model.CapacityView) paper.Block {
 	if first := firstBinding(c); first != "" {
 		t.Rows = append(t.Rows, paper.Row{Cells: []paper.Text{paper.T("binds first"), nil, paper.Strong(first)}})
 	}
-	t.Rows = append(t.Rows, paper.Row{Cells: []paper.Text{paper.T("worst burn"), d.ofPool(c, c.WorstBurn, unit.Number, "worst_burn"), paper.T("of an hour, as seen so far; 1 spends what is allowed")}})
-	r := &c.Replicas
-	text := unit.Integer(float64(r.Ready)) + " ready, needed now " + count(r.Needed)
-	if r.Why != "" {
-		text += ", " + string(r.Why)
-	}
-	t.Rows = append(t.Rows, paper.Row{Cells: []paper.Text{paper.T("replicas"), d.ofPool(c, r.Needed, unit.Integer, "replicas", "needed"), paper.T(text)}})
-	if v, ok := r.Forecast.Get(); ok {
-		t.Rows = append(t.Rows, paper.Row{Cells: []paper.Text{paper.T("replicas for the forecast"), d.ofPool(c, r.Then, unit.Integer, "replicas", "needed_for_forecast"), paper.T("for " + unit.Rate(v) + " req/s, as configured")}})
-	}
 	return t
+}
+
+// plan is how many replicas there must be, now and for the forecast, and what the worst
+// hour spent.
+func (d *dossier) plan(c *model.CapacityView) paper.Block {
+	r := &c.Replicas
+	now := paper.Strong("Replicas ").And(paper.T(unit.Integer(float64(r.Ready))+" ready, needed now "), d.ofPool(c, r.Needed, unit.Integer, "replicas", "needed"))
+	if r.Why != "" {
+		now = now.And(paper.T(", " + string(r.Why)))
+	}
+	items := []paper.Text{now}
+	if r.Forecast.OK() {
+		items = append(items, paper.Strong("Forecast ").And(d.ofPool(c, r.Then, unit.Integer, "replicas", "needed_for_forecast"), paper.T(" replicas for "),
+			d.ofPool(c, r.Forecast, rate, "replicas", "forecast_per_second"), paper.T(", as configured")))
+	} else {
+		items = append(items, paper.Strong("Forecast ").And(paper.T("none: write forecast: {"+exampleFlow(c)+": 25} in the configuration, in requests/s")))
+	}
+	return paper.List{Items: append(items, paper.Strong("Worst burn ").And(
+		d.ofPool(c, c.WorstBurn, unit.Number, "worst_burn"), paper.T(", the highest of an hour as far as it was seen; 1 spends what is allowed")))}
+}
+
+func exampleFlow(c *model.CapacityView) string {
+	if len(c.Workflows) > 0 {
+		return c.Workflows[0]
+	}
+	return "chat"
 }
 
 // expected holds what the model says of now against what is measured.
@@ -344,7 +360,7 @@ func (d *dossier) levers(c *model.CapacityView) []paper.Block {
 // was marked: percentiles of all requests in it, and not of the last window.
 func (d *dossier) wholeTime() paper.Block {
 	t := paper.Table{Caption: "Over the whole of each stretch, not over a window", Columns: []paper.Column{
-		{Head: "Workflow"}, {Head: "Stretch"}, {Head: "Requests", Right: true}, {Head: "Req/s", Right: true}, {Head: "Output tok/s", Right: true},
+		{Head: "Workflow"}, {Head: "Stretch", Wide: true}, {Head: "Requests", Right: true}, {Head: "Req/s", Right: true}, {Head: "Output tok/s", Right: true},
 		{Head: "TTFT p50", Right: true}, {Head: "TTFT p95", Right: true}, {Head: "TPOT p50", Right: true}, {Head: "TPOT p95", Right: true}, {Head: "Goodput", Right: true}, {Head: "Promised", Right: true},
 	}}
 	stages := d.s.Stages()

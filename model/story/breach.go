@@ -17,14 +17,25 @@ type Breach struct {
 	Open     bool // it lasts at the end of the story
 	Times    int  // how often it began again within a window of its end
 
-	Conditions []model.Condition  // that it went through, the first first
-	Worst      model.WorkflowView // at the moment at which most requests were surely bad
-	WorstAt    model.Instant
+	Spells  []Spell            // the conditions that it went through, the first first
+	Worst   model.WorkflowView // at the moment at which most requests were surely bad
+	WorstAt model.Instant
 
 	// Bad of Judged requests are likely bad, of those that ended in this stretch and
 	// the window before it, in which the breach arose. Unknown where nobody counts
 	// requests that fail, or nothing is promised.
 	Bad, Judged model.Reading
+}
+
+// Spell is a condition and how long it lasted in all.
+type Spell struct {
+	Condition model.Condition
+	Lasted    time.Duration
+}
+
+// Mostly is the condition that lasted longest.
+func (b *Breach) Mostly() model.Condition {
+	return slices.MaxFunc(b.Spells, func(x, y Spell) int { return cmp.Compare(x.Lasted, y.Lasted) }).Condition
 }
 
 // Lasted is how long the breach took, so far where it is open.
@@ -132,14 +143,26 @@ func (h *hurts) begin(one *hurt, w *model.WorkflowView, at model.Instant, window
 
 // add adds a frame to an open breach.
 func (b *Breach) add(w *model.WorkflowView, at model.Instant, before, now tallied) {
+	b.spend(w.Condition, at.Sub(b.To))
 	b.To = at
-	if broken(w.Condition) && !slices.Contains(b.Conditions, w.Condition) {
-		b.Conditions = append(b.Conditions, w.Condition)
-	}
 	if b.WorstAt.IsZero() || surelyBad(w) > surelyBad(&b.Worst) {
 		b.Worst, b.WorstAt = *w, at
 	}
 	b.Bad, b.Judged = gained(before.bad, now.bad), gained(before.judged, now.judged)
+}
+
+// spend adds time to a condition. What is no breach by itself and ends none is part of
+// the one before it.
+func (b *Breach) spend(c model.Condition, passed time.Duration) {
+	i := slices.IndexFunc(b.Spells, func(s Spell) bool { return s.Condition == c })
+	switch {
+	case i < 0 && (broken(c) || len(b.Spells) == 0):
+		b.Spells = append(b.Spells, Spell{c, passed})
+	case i < 0:
+		b.Spells[len(b.Spells)-1].Lasted += passed
+	default:
+		b.Spells[i].Lasted += passed
+	}
 }
 
 // surelyBad is how many requests of a workflow's window were bad, whatever its

@@ -71,14 +71,6 @@ func named(all []Subject, name string) *Subject {
 	return nil
 }
 
-// At is the instant of a wall time on the story's clock, for marks on its axis.
-func (s *Story) Seconds(at model.Instant) float64 {
-	if s.First == nil {
-		return 0
-	}
-	return at.Sub(s.First.At).Seconds()
-}
-
 // The bounds of a story. A point of a series is 8 to 32 bytes.
 const (
 	maxPoints   = 1440 // a day of minutes, twelve minutes of half seconds
