@@ -81,8 +81,17 @@ type Side struct {
 type Workflow struct {
 	Name  string   `json:"name"`
 	Only  string   `json:"only_in"` // "a" or "b"; "": it is in both
+	A     Basis    `json:"a"`
+	B     Basis    `json:"b"`
 	Rows  []Row    `json:"figures"`
 	Notes []string `json:"notes"`
+}
+
+// Basis is what a workflow's figures of one stage rest on.
+type Basis struct {
+	Requests model.Reading `json:"requests"` // that finished
+	Batches  int           `json:"stretches"`
+	BatchS   float64       `json:"stretch_s"`
 }
 
 // Row is one figure.
@@ -213,6 +222,7 @@ func (c *Comparison) workflow(name string, a, b *model.StageWorkflow) Workflow {
 		return w
 	}
 	a, b = counted(a), counted(b)
+	w.A, w.B = basisOf(a), basisOf(b)
 	for _, f := range Figures {
 		r := Row{Figure: f, A: f.value(a, c.A.LastedS.Value), B: f.value(b, c.B.LastedS.Value), Verdict: CannotTell}
 		if !r.A.known() && !r.B.known() {
@@ -233,6 +243,10 @@ func counted(w *model.StageWorkflow) *model.StageWorkflow {
 	bare := *w
 	bare.Sampled = &model.Sampled{}
 	return &bare
+}
+
+func basisOf(w *model.StageWorkflow) Basis {
+	return Basis{Requests: w.Finished, Batches: w.Sampled.Batches, BatchS: w.Sampled.BatchS}
 }
 
 func (v Value) known() bool { return v.Point.OK() || v.Lo.OK() || v.Hi.OK() }

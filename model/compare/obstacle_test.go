@@ -109,7 +109,7 @@ func TestWords(t *testing.T) {
 		{rate.Text(Value{Lo: of(1), Hi: of(2)}, false), "1.0–2.0"},
 		{rate.Text(Value{}, false), ""},
 		{rate.Interval(Value{Lo: of(15), Hi: of(16.4)}, true), "15.0-16.4"},
-		{share.Interval(Value{Lo: of(0.91), Hi: of(0.97)}, false), "91.0 %–97.0 %"},
+		{share.Interval(Value{Lo: of(0.91), Hi: of(0.97)}, false), "91.0–97.0 %"},
 		{share.Interval(Value{Hi: of(0.97)}, true), "<=97.0 %"},
 		{time.Interval(Value{Lo: of(7.5)}, false), ">7.5 s"},
 		{time.Interval(Value{}, false), ""},

@@ -101,7 +101,7 @@ func (p *page) against(w *compare.Workflow) {
 		return
 	}
 	p.line("")
-	p.line(p.name(w.Name, p.width))
+	p.flow(p.name(w.Name, p.width/2)+"  ", ", ", strings.Split(w.Counted(), ", ")...)
 	for _, n := range w.Notes {
 		p.sentence("  note  ", p.safe(n))
 	}
@@ -110,7 +110,7 @@ func (p *page) against(w *compare.Workflow) {
 		column{head: "A", min: 8, drop: 2}, column{head: "95 %", min: 13, drop: 5},
 		column{head: "B", min: 8, drop: 1}, column{head: "95 %", min: 13, drop: 4},
 		column{head: "CHANGE", min: 10}, column{head: "BETWEEN", min: 16, drop: 3},
-		column{head: "VERDICT", min: 15, left: true},
+		column{head: "VERDICT", min: 14, left: true},
 	)
 	for i := range w.Rows {
 		r := &w.Rows[i]
@@ -211,7 +211,7 @@ func comparedSection(w *compare.Workflow) paper.Section {
 	for i := range w.Rows {
 		t.Rows = append(t.Rows, comparedRow(&w.Rows[i]))
 	}
-	s.Body = append(s.Body, t)
+	s.Body = append(s.Body, paper.Para{Text: paper.Toned(w.Counted(), paper.Quiet)}, t)
 	if len(notes.Items) > 0 {
 		s.Body = append(s.Body, notes)
 	}

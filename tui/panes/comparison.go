@@ -119,7 +119,7 @@ func flowsFirst(c *compare.Comparison, chosen *model.WorkflowView) []int {
 
 // comparedFlow is a workflow's rows.
 func (s *sheet) comparedFlow(w *compare.Workflow, a, b int) {
-	s.out = append(s.out, "", s.look.line(s.w).pad(1).put(themes.Strong, s.look.foreign(w.Name, s.w-2)).String())
+	s.out = append(s.out, "", s.look.line(s.w).pad(1).parts(2, say(0, themes.Strong, s.look.foreign(w.Name, s.w/2)), say(1, themes.Muted, w.Counted())).String())
 	for _, n := range w.Notes {
 		s.text(indent, themes.Muted, sideNames(n, a, b))
 	}
