@@ -9,7 +9,7 @@ FUZZTIME ?= 3s
 STATICCHECK := $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOLANGCI    := $(GO) run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 
-.PHONY: help demo run build test bench lint check fmt vet race fuzz live
+.PHONY: help demo run build test bench lint check fmt vet race fuzz live man pictures
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' Makefile | expand -t 14
@@ -25,6 +25,12 @@ build: ## bin/slotop
 
 test: ## all tests
 	$(GO) test ./...
+
+man: build ## docs/slotop.1, the manual page
+	$(BIN) man >docs/slotop.1
+
+pictures: ## docs/pictures, made from the simulator
+	$(GO) test ./cmd/slotop -run '^TestDocsPictures$$' -update
 
 bench: ## all benchmarks, with allocations and ratios
 	$(GO) test -run '^$$' -bench . -benchmem ./...

@@ -73,7 +73,8 @@ func (a *app) rootCommand() *cobra.Command {
 	a.noteFlag(root)
 	a.sendFlag(root)
 	a.screenFlags(root)
-	root.AddCommand(a.demoCommand(), a.snapshotCommand(), a.checkCommand(), a.recordCommand(), a.replayCommand(), a.reportCommand(), a.doctorCommand(), a.compareCommand(), a.exportCommand(), a.serveCommand(), a.configCommand(), a.versionCommand())
+	root.AddCommand(a.demoCommand(), a.snapshotCommand(), a.checkCommand(), a.recordCommand(), a.replayCommand(), a.reportCommand(), a.doctorCommand(), a.compareCommand(), a.exportCommand(), a.serveCommand(), a.configCommand(), a.completionCommand(root), a.manCommand(root), a.versionCommand())
+	complete(root)
 	for _, c := range root.Commands() {
 		a.commands = append(a.commands, c.Name())
 	}
