@@ -123,5 +123,7 @@ func TestCapacityScreen(t *testing.T) {
 	h.shows("all 3 workflows met")
 	h.press("7")
 	h.resize(40, 10)
-	h.shows("0.47", "room", "you can add 4.5", "the objective on TPOT")
+	h.shows("0.47", "room", "you can add 4.5", "14.4 an objective breaks")
+	h.press("pgdown")
+	h.shows("the objective on TPOT")
 }
