@@ -20,14 +20,6 @@ type Axis struct {
 // At is the end of point i.
 func (a Axis) At(i int) model.Instant { return a.Start.Add(time.Duration(i) * a.Step) }
 
-// Index is the point that covers an instant, within the axis.
-func (a Axis) Index(at model.Instant) int {
-	if a.N == 0 {
-		return 0
-	}
-	return min(max(a.place(at), 0), a.N-1)
-}
-
 // place is the point of an instant: the nearest, because polls are a little early or
 // late.
 func (a Axis) place(at model.Instant) int {
@@ -175,7 +167,8 @@ func (s *Series) halve() {
 // Merged is the series with at most n points, each of as many of its own, for a
 // picture that has no room for more; every is how many.
 func (s *Series) Merged(n int) (points []Point, every int) {
-	every = max(1, (s.Len()+n-1)/max(n, 1))
+	n = max(n, 1)
+	every = max(1, (s.Len()+n-1)/n)
 	for i := 0; i < s.Len(); i += every {
 		p := nowhere
 		for j := i; j < min(i+every, s.Len()); j++ {

@@ -128,6 +128,7 @@ func (h *hurts) begin(one *hurt, w *model.WorkflowView, at model.Instant, window
 	if one.now != nil && at.Sub(one.now.To) <= window {
 		one.now.Open = true
 		one.now.Times++
+		one.now.To = at // no condition lasted in between
 		return
 	}
 	if one.now != nil {
