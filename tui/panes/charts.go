@@ -341,6 +341,9 @@ func (g graph) goodput(p *chart.Plot, look Look) {
 func (g graph) latency(p *chart.Plot, look Look) {
 	t := g.track()
 	p.Empty = "no samples in this time"
+	if distOf(g.w, g.metric()) == nil && slices.Contains(g.w.Missing, signalOf(g.metric())) {
+		p.Empty = "not exported"
+	}
 	o, bounded := objectiveFor(g.w, g.metric())
 	high := chart.Line{Values: t.P95, Ink: look.ink(themes.High), Over: look.ink(themes.Over), Letter: '#'}
 	if bounded {

@@ -77,6 +77,9 @@ func (s spreading) drawHeat(size layout.Size, look Look) []string {
 		numbers[m.Tag] = About{string(s.metric()) + ".max", s.w.Name}
 	}
 	title := []seg{{themes.Strong, "HEAT"}, {themes.Muted, " " + s.what() + ", requests by bucket"}}
+	if s.marked {
+		title[1].text = " " + s.what() + " " + look.foreign(s.w.Name, 24)
+	}
 	return append([]string{look.rule(size.W, title, heatLegend(size.W, look)...)}, look.pointable(strings.Split(m.Render(), "\n"), s.f, size.W, m.TagWidth, m.Span, s.w.History.End, numbers)...)
 }
 

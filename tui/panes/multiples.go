@@ -21,6 +21,8 @@ const (
 	threeColumnsW = 3*chartMinW + 2*chartGap + 20 // from here on a column stands beside them
 	multipleMinH  = 5                             // with its rule; the lowest has the times of day as well
 	multipleLowH  = 4                             // where all fit so
+	multipleMaxH  = 24
+	heatRowH      = 12
 )
 
 // multiples is a row of two charts for each workflow, the chosen one first and then the
@@ -33,13 +35,22 @@ func multiples(f *model.Frame, w *model.WorkflowView, size layout.Size, look Loo
 	wide := min((size.W-(across-1)*chartGap)/across, chartMaxW) // all alike: an instant has the same place in each
 	cols := layout.Columns(layout.Rect{W: size.W, H: size.H}, chartGap, layout.Even(across, wide, wide))
 	rows := multipleRows(f, w, size.H, across < 3)
-	wants := make([]layout.Want, len(rows))
+	heats := heatRow(f, w, rows, size.H)
+	wants := make([]layout.Want, len(rows), len(rows)+1)
 	for i := range rows {
-		wants[i] = layout.Want{Min: multipleLowH, Ideal: multipleMinH, Max: chartMaxH}
+		wants[i] = layout.Want{Min: multipleLowH, Ideal: multipleMinH, Max: multipleMaxH}
 	}
-	wants[len(wants)-1].Min++
+	wants[len(rows)-1].Min++
+	if heats != nil {
+		wants = append(wants, layout.Want{Min: heatRowH, Ideal: heatRowH, Max: multipleMaxH})
+	}
 	var out []string
 	for i, r := range layout.Rows(layout.Rect{W: size.W, H: size.H}, wants) {
+		if i == len(rows) {
+			room := layout.Size{W: wide, H: r.H}
+			out = append(out, sideBySide(heats[0].drawHeat(room, look), heats[1].drawHeat(room, look), r.H, cols[1].X, look)...)
+			continue
+		}
 		pair := []layout.Rect{cols[0], cols[1]}
 		pair[0].H, pair[1].H = r.H, r.H
 		out = append(out, beside(rows[i], pair, look)...)
@@ -88,6 +99,24 @@ func multipleRows(f *model.Frame, w *model.WorkflowView, h int, fill bool) [][]g
 		last[len(last)-1].remarks = []part{say(0, themes.Muted, fmt.Sprintf("+ %d more", more))}
 	}
 	return rows
+}
+
+// heatRow is how the chosen workflow's first token and its tokens were spread, where the
+// rows of charts leave a tall screen room for it.
+func heatRow(f *model.Frame, w *model.WorkflowView, rows [][]graph, h int) []spreading {
+	if h < len(rows)*chartMaxH+heatRowH || w.History == nil || w.History.HeatTTFT == nil || w.History.HeatTPOT == nil {
+		return nil
+	}
+	out := []spreading{spread(f, w, model.MetricTTFT, false), spread(f, w, model.MetricTPOT, false)}
+	for i := range out {
+		out[i].span, out[i].marked, out[i].tail = rows[0][0].span, true, false
+	}
+	for _, row := range rows {
+		for i := range row {
+			row[i].shared = true
+		}
+	}
+	return out
 }
 
 // timed reports whether a workflow has anything for its two charts.
