@@ -121,8 +121,16 @@ func times(c *canvas, from, to time.Time, y float64) {
 		case at > 95:
 			anchor = "end"
 		}
-		c.text("", at, y+17, anchor, t.UTC().Format(layout))
+		c.text("", at, y+17, anchor, t.UTC().Format(midnight(t, layout, to.Sub(from))))
 	}
+}
+
+// midnight is how a time of day is written: of several days, each begins with its date.
+func midnight(t time.Time, layout string, span time.Duration) string {
+	if span > 24*time.Hour && t.UTC().Truncate(24*time.Hour).Equal(t) {
+		return "Jan 2"
+	}
+	return layout
 }
 
 // extent is the least above 0 and the most of what is drawn.

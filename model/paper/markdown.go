@@ -250,6 +250,8 @@ func sparkline(values []float64) string {
 		case math.IsNaN(v):
 			row[i] = ' '
 			continue
+		case math.IsInf(v, 1):
+			row[i] = bars[len(bars)-1]
 		case most == 0 || v <= 0:
 			row[i] = bars[0]
 		default:

@@ -97,7 +97,7 @@ func timeTicks(from, to time.Time) (ticks []time.Time, layout string) {
 	case step < 24*time.Hour:
 		layout = "15:04"
 	default:
-		layout = "01-02"
+		layout = "Jan 2"
 	}
 	for at := from.UTC().Truncate(step); !at.After(to); at = at.Add(step) {
 		if !at.Before(from) {

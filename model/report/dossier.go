@@ -143,7 +143,7 @@ func (d *dossier) time(at model.Instant) string {
 	if d.day(d.s.First.At) == d.day(d.s.Last.At) && d.day(at) == d.day(d.s.First.At) {
 		return d.clock(at)
 	}
-	return at.Wall.UTC().Format("01-02 15:04:05")
+	return at.Wall.UTC().Format("Jan 2 15:04:05")
 }
 
 // span is a stretch in words.
