@@ -120,7 +120,7 @@ func (f *Figure) obstacle(a, b *model.StageWorkflow, r *Row) string {
 		case !side.v.known():
 			return "not known of " + side.name
 		case s.Batches < leastBatches:
-			return fmt.Sprintf("%s is shorter than %d stretches of %.0f s", side.name, leastBatches, math.Max(10, s.BatchS))
+			return fmt.Sprintf("%s is shorter than %d stretches of %.0f s", side.name, leastBatches, math.Max(leastBatchS, s.BatchS))
 		}
 	}
 	few := func(w *model.StageWorkflow) bool { return w.Sampled.Requests.N < leastRequests }
@@ -135,6 +135,9 @@ func (f *Figure) obstacle(a, b *model.StageWorkflow, r *Row) string {
 
 // leastBatches is how many stretches of a stage must have been told apart.
 const leastBatches = 3
+
+// leastBatchS is how long one is where there is none yet, in seconds.
+const leastBatchS = 5
 
 func (f *Figure) promised() bool { return f.Key == "goodput" || f.Key == "good_per_second" }
 

@@ -20,7 +20,7 @@ func TestObstacles(t *testing.T) {
 		why       string
 	}{
 		{"too short", "ttft.p95", func(w *model.StageWorkflow) { w.Sampled.Batches = 2 }, "B is shorter than 3 stretches of 10 s"},
-		{"nothing counted", "ttft.p95", func(w *model.StageWorkflow) { w.Sampled = nil }, "B is shorter than 3 stretches of 10 s"},
+		{"nothing counted", "ttft.p95", func(w *model.StageWorkflow) { w.Sampled = nil }, "B is shorter than 3 stretches of 5 s"},
 		{"few requests", "ttft.p95", func(w *model.StageWorkflow) { w.Sampled.Requests.N = 29 }, "fewer than 30 requests"},
 		{"not exported", "ttft.p95", func(w *model.StageWorkflow) { w.TTFT = nil }, "not known of B"},
 		{"another promise", "goodput", func(w *model.StageWorkflow) { w.Objectives = []model.Objective{{Metric: model.MetricTTFT, MaxS: 2}} }, "promised were different things"},

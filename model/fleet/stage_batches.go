@@ -19,7 +19,9 @@ import (
 const (
 	// mostBatches is the number at which two neighbours become one stretch. Longer
 	// ones know less of one another.
-	mostBatches = 24
+	mostBatches = 32
+	// leastBatch is how long a stretch is at least: about as long as an answer takes.
+	leastBatch = 5 * time.Second
 	// leastBatches tell nothing of how far stretches differ, if they are fewer.
 	leastBatches = 3
 	// refinement is how many edges of the grid for single latencies make one of the
@@ -105,7 +107,7 @@ type cuts struct {
 	length time.Duration   // of a stretch
 }
 
-func newCuts(from time.Duration) cuts { return cuts{at: []time.Duration{from}, length: blockSpan} }
+func newCuts(from time.Duration) cuts { return cuts{at: []time.Duration{from}, length: leastBatch} }
 
 // batches are what a workflow had counted at the cuts.
 type batches struct {

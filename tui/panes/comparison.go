@@ -94,7 +94,7 @@ func (s *sheet) side(letter string, v *model.StageView, c *compare.Side) {
 func (s *sheet) found(compared, differ, worse int) {
 	switch {
 	case compared == 0:
-		s.text(1, themes.Warn, "not a figure can be compared yet: three stretches of 10 s and 30 requests are needed on either side")
+		s.text(1, themes.Warn, "not a figure can be compared yet: three stretches of 5 s and 30 requests are needed on either side")
 	case differ == 0:
 		s.text(1, themes.OK, "nothing differs by more than noise, of "+plural(compared, "figure"))
 	case worse > 0:
