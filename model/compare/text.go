@@ -118,7 +118,7 @@ func (w *Workflow) Counted() string {
 	}
 	n := func(v model.Reading) string { return unit.Reading(v, unit.Integer) }
 	return fmt.Sprintf("%s and %s requests, %d and %d stretches of %s", n(w.A.Requests), n(w.B.Requests), w.A.Batches, w.B.Batches,
-		unit.DurationShort(max(w.A.BatchS, w.B.BatchS)))
+		unit.Limit(math.Round(max(w.A.BatchS, w.B.BatchS))))
 }
 
 // Mark is one character for the verdict, so that no colour is needed: + better, ! worse,

@@ -131,6 +131,24 @@ func Times(v float64) string {
 	}
 }
 
+// Factor is Times for what may also have shrunk to next to nothing: ×0.35, ×0.064,
+// ×0.0064, ×<0.001.
+func Factor(v float64, ascii bool) string {
+	s := Times(v)
+	switch {
+	case v > 0 && v < 0.001:
+		s = "×<0.001"
+	case v > 0 && v < 0.00995:
+		s = "×" + fixed(v, 4)
+	case v > 0 && v < 0.0995:
+		s = "×" + fixed(v, 3)
+	}
+	if rest, times := strings.CutPrefix(s, "×"); ascii && times {
+		return "x" + rest
+	}
+	return s
+}
+
 // More is a change as a share of what was before, with its sign: +260 %, -12 %.
 func More(share float64) string {
 	if share > 0 && notNumber(share) == "" {

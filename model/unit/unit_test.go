@@ -207,3 +207,18 @@ func TestMeasured(t *testing.T) {
 		}
 	}
 }
+
+// What shrank to next to nothing keeps two digits.
+func TestFactor(t *testing.T) {
+	for v, want := range map[float64]string{
+		3.6: "×3.60", 120: "×120", 0.35: "×0.35", 0.1: "×0.10", 0.0995: "×0.10", 0.064: "×0.064", 0.0099: "×0.0099", 0.00995: "×0.010", 0.0012: "×0.0012",
+		0.0004: "×<0.001", 0: "×0.00",
+	} {
+		if got := Factor(v, false); got != want {
+			t.Errorf("%v: %q, want %q", v, got, want)
+		}
+	}
+	if got := Factor(0.064, true); got != "x0.064" {
+		t.Errorf("in ASCII %q", got)
+	}
+}

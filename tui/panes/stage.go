@@ -124,7 +124,7 @@ var stageFigures = [...]stageFigure{
 		title: "n", w: 5, table: 6,
 		show: func(w *model.StageWorkflow, room int, k Look) cell { return k.reading(w.Finished, room, samples) },
 	}, {
-		key: "requests_per_second", title: "REQ/S", label: "requests", unit: "/s", w: 5, drop: 3, table: 1,
+		key: "requests_per_second", title: "REQ/S", label: "requests", unit: "/s", w: 6, drop: 3, table: 1,
 		show: func(w *model.StageWorkflow, room int, k Look) cell { return k.rate(w.PerSecond, room) },
 	}, {
 		key: "output_per_second", title: "OUT tok/s", w: 9, table: 4,
