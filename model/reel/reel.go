@@ -26,35 +26,54 @@ type Reel struct {
 	config Config
 	takes  []take
 	sparse int // so many of the takes, from the oldest on, lie before the dense part
+	packed int // and so many are packed
 	weight int
+	press  press
 }
 
 // take is a frame that is kept.
 type take struct {
-	frame  *model.Frame
-	weight int
+	at     model.Instant
+	frame  *model.Frame // nil: it is packed
+	packed []byte
+	weight int  // bytes
 	event  bool // something happened since the frame before it: viewers jump here
 	cut    bool // frames between the one before it and this one are gone
 }
 
 // New makes an empty reel.
-func New(c Config) *Reel { return &Reel{config: c} }
+func New(c Config) *Reel { return &Reel{config: c, press: newPress()} }
 
 // Add takes the next frame. A frame that is not newer than the last is not taken.
 func (r *Reel) Add(f *model.Frame) {
 	n := len(r.takes)
-	if n > 0 && f.At.Mono <= r.takes[n-1].frame.At.Mono {
+	if n > 0 && f.At.Mono <= r.takes[n-1].at.Mono {
 		return
 	}
-	t := take{frame: f, weight: Weigh(f), event: n > 0 && eventful(r.takes[n-1].frame, f)}
+	t := take{at: f.At, frame: f, weight: Weigh(f), event: n > 0 && eventful(r.takes[n-1].frame, f)}
 	r.takes = append(r.takes, t)
 	r.weight += t.weight
-	if n > 1 && !r.takes[n-1].event && f.At.Sub(r.takes[n-2].frame.At) < r.config.Least {
+	if n > 1 && !r.takes[n-1].event && f.At.Sub(r.takes[n-2].at) < r.config.Least {
 		r.remove(n - 1)
 	}
 	r.forget()
 	r.thin()
+	r.pack()
 	r.lighten()
+}
+
+// open is how many frames, the newest, are not packed: the newest is what everybody
+// looks at, and the one before it may yet be replaced.
+const open = 2
+
+// pack writes frames as bytes once they will stay: so they weigh a fraction.
+func (r *Reel) pack() {
+	for ; r.packed < len(r.takes)-open; r.packed++ {
+		t := &r.takes[r.packed]
+		t.packed, t.frame = r.press.pack(bare(t.frame)), nil
+		r.weight += len(t.packed) - t.weight
+		t.weight = len(t.packed)
+	}
 }
 
 // eventful reports whether something happened after one frame and up to the next.
@@ -72,6 +91,9 @@ func (r *Reel) remove(i int) {
 	if i < r.sparse {
 		r.sparse--
 	}
+	if i < r.packed {
+		r.packed--
+	}
 }
 
 // forget drops what lies beyond the reach.
@@ -82,7 +104,7 @@ func (r *Reel) forget() {
 }
 
 func (r *Reel) ageOf(i int) time.Duration {
-	return r.takes[len(r.takes)-1].frame.At.Sub(r.takes[i].frame.At)
+	return r.takes[len(r.takes)-1].at.Sub(r.takes[i].at)
 }
 
 // thin looks at each frame once, when it leaves the dense part: it stays where it is
@@ -91,11 +113,10 @@ func (r *Reel) thin() {
 	for r.sparse < len(r.takes)-1 && r.ageOf(r.sparse) > r.config.Dense {
 		i := r.sparse
 		t := &r.takes[i]
-		if i > 0 && !t.event && t.frame.At.Sub(r.takes[i-1].frame.At) < r.config.Gap {
+		if i > 0 && !t.event && t.at.Sub(r.takes[i-1].at) < r.config.Gap {
 			r.remove(i)
 			continue
 		}
-		t.frame = bare(t.frame)
 		r.sparse++
 	}
 }
@@ -122,7 +143,7 @@ func (r *Reel) lighten() {
 	for r.weight > r.config.Weight && len(r.takes) > 2 {
 		least, at := 0.0, 0
 		for i := 1; i < len(r.takes)-1; i++ {
-			hole := r.takes[i+1].frame.At.Sub(r.takes[i-1].frame.At).Seconds() / (r.ageOf(i) + time.Second).Seconds()
+			hole := r.takes[i+1].at.Sub(r.takes[i-1].at).Seconds() / (r.ageOf(i) + time.Second).Seconds()
 			if r.takes[i].event {
 				hole *= keptForEvent
 			}
@@ -146,12 +167,12 @@ func (r *Reel) Span() (from, to model.Instant) {
 	if len(r.takes) == 0 {
 		return model.Instant{}, model.Instant{}
 	}
-	return r.takes[0].frame.At, r.takes[len(r.takes)-1].frame.At
+	return r.takes[0].at, r.takes[len(r.takes)-1].at
 }
 
 // after is the position of the first frame that is later than an instant.
 func (r *Reel) after(at time.Duration) int {
-	return sort.Search(len(r.takes), func(i int) bool { return r.takes[i].frame.At.Mono > at })
+	return sort.Search(len(r.takes), func(i int) bool { return r.takes[i].at.Mono > at })
 }
 
 // Step is the frame that lies that many kept frames after an instant, or before it
@@ -163,7 +184,7 @@ func (r *Reel) Step(at model.Instant, by int) *model.Frame {
 		return nil
 	case by > 0:
 		i += by - 1
-	case i > 0 && r.takes[i-1].frame.At.Mono == at.Mono:
+	case i > 0 && r.takes[i-1].at.Mono == at.Mono:
 		i += by - 1
 	default:
 		i += by
@@ -175,7 +196,7 @@ func (r *Reel) Step(at model.Instant, by int) *model.Frame {
 // while there is none.
 func (r *Reel) Near(at model.Instant) *model.Frame {
 	i := r.after(at.Mono)
-	if i == len(r.takes) || i > 0 && at.Sub(r.takes[i-1].frame.At) <= r.takes[i].frame.At.Sub(at) {
+	if i == len(r.takes) || i > 0 && at.Sub(r.takes[i-1].at) <= r.takes[i].at.Sub(at) {
 		i--
 	}
 	return r.frame(i)
@@ -191,15 +212,8 @@ func (r *Reel) Until(at model.Instant) (f *model.Frame, exact bool) {
 	if i == 0 {
 		return nil, false
 	}
-	exact = r.takes[i-1].frame.At.Mono == at.Mono || i < len(r.takes) && !r.takes[i].cut
+	exact = r.takes[i-1].at.Mono == at.Mono || i < len(r.takes) && !r.takes[i].cut
 	return r.frame(i - 1), exact
-}
-
-// Cut drops every frame that is later than an instant.
-func (r *Reel) Cut(at model.Instant) {
-	for n := len(r.takes); n > 0 && r.takes[n-1].frame.At.Mono > at.Mono; n-- {
-		r.remove(n - 1)
-	}
 }
 
 // frame is the i-th frame with its charts' past, nil where there is none.
@@ -207,25 +221,26 @@ func (r *Reel) frame(i int) *model.Frame {
 	if i < 0 || i >= len(r.takes) {
 		return nil
 	}
-	if f := r.takes[i].frame; i >= r.sparse {
+	if f := r.takes[i].frame; f != nil {
 		return f
 	}
-	return hung(r.takes[i].frame, r.takes[len(r.takes)-1].frame)
+	return hang(r.press.unpack(r.takes[i].packed), r.newest())
 }
 
-// hung is a frame with the past that its charts had, as far as the newest frame still
+// newest is the newest frame: it is never packed.
+func (r *Reel) newest() *model.Frame { return r.takes[len(r.takes)-1].frame }
+
+// hang gives a frame the past that its charts had, as far as the newest frame still
 // knows it.
-func hung(f, newest *model.Frame) *model.Frame {
+func hang(f, newest *model.Frame) *model.Frame {
 	past := make(map[string]*model.History, len(newest.Workflows))
 	for i := range newest.Workflows {
 		past[newest.Workflows[i].Name] = newest.Workflows[i].History
 	}
-	c := *f
-	c.Workflows = slices.Clone(f.Workflows)
-	for i := range c.Workflows {
-		if h := past[c.Workflows[i].Name]; h != nil {
-			c.Workflows[i].History = until(h, f.At)
+	for i := range f.Workflows {
+		if h := past[f.Workflows[i].Name]; h != nil {
+			f.Workflows[i].History = until(h, f.At)
 		}
 	}
-	return &c
+	return f
 }
