@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -13,10 +12,8 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"slotop/model"
-	"slotop/model/fleet"
 	"slotop/sources"
 	"slotop/sources/dialect"
-	"slotop/sources/sim"
 	"slotop/tui"
 )
 
@@ -36,7 +33,7 @@ func TestReadmeIsFresh(t *testing.T) {
 		name string
 		make func(*testing.T) string
 	}{
-		{"screen", readmeScreen}, {"targets", readmeTargets}, {"engines", readmeEngines}, {"keys", readmeKeys},
+		{"picture", func(*testing.T) string { return readmePicture("overview") }}, {"pictures", readmePictures}, {"targets", readmeTargets}, {"engines", readmeEngines}, {"keys", readmeKeys},
 	} {
 		fresh = replacePart(t, fresh, part.name, part.make(t))
 	}
@@ -61,24 +58,6 @@ func replacePart(t *testing.T, text, name, body string) string {
 	}
 	start += strings.Index(text[start:], "-->\n") + len("-->\n")
 	return text[:start] + body + text[end:]
-}
-
-// readmeScreen is the overview some seconds into an incident of the demo.
-func readmeScreen(t *testing.T) string {
-	opened, err := sources.Resolve(t.Context(), []string{"demo:S1?seed=7"}, sources.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := newCore(fleet.Config{Targets: targetsOf(opened), Every: time.Second, Policy: model.Policy{Workflows: sim.Promises()}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	start := time.Date(2026, 3, 1, 3, 3, 0, 0, time.UTC)
-	opt := sources.PlayOptions{Every: time.Second, For: 690 * time.Second, Start: start}
-	if err := sources.Play(context.Background(), opened, opt, c.take); err != nil {
-		t.Fatal(err)
-	}
-	return "```\n" + screenText(t, c.box.latest(), 80, 24) + "\n```\n"
 }
 
 // screenText draws a frame as the screen would, without styles.
