@@ -286,10 +286,10 @@ func (c *Comparison) judge(a, b *model.StageView) {
 }
 
 // excuse takes back that more or fewer good requests are better or worse where there were
-// more or fewer requests: that is the load, and no service.
+// more or fewer requests, of which no other share was good: that is the load, and no service.
 func (w *Workflow) excuse() {
-	all, good := w.Row("requests_per_second"), w.Row("good_per_second")
-	if all != nil && good != nil && good.Verdict == all.Verdict {
+	all, good, share := w.Row("requests_per_second"), w.Row("good_per_second"), w.Row("goodput")
+	if all != nil && good != nil && good.Verdict == all.Verdict && (share == nil || share.Sense != good.Sense) {
 		good.Sense = Neither
 	}
 }

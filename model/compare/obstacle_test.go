@@ -93,6 +93,11 @@ func TestLessLoadIsNoWorse(t *testing.T) {
 	if w.Rows[1].Sense != Neither {
 		t.Errorf("less load: %+v", w.Rows[1])
 	}
+	w = Workflow{Rows: []Row{row("requests_per_second", Lower, Neither), row("goodput", Lower, Worse), row("good_per_second", Lower, Worse)}}
+	w.excuse()
+	if w.Rows[2].Sense != Worse {
+		t.Errorf("less load, and worse served: %+v", w.Rows[2])
+	}
 	w = Workflow{Rows: []Row{row("requests_per_second", Higher, Neither), row("good_per_second", Lower, Worse)}}
 	w.excuse()
 	if w.Rows[1].Sense != Worse {
