@@ -136,10 +136,14 @@ type press struct {
 	raw  []byte
 }
 
+// window is how far back repetition is looked for. Targets resemble their neighbours; a
+// longer one costs megabytes and finds little more.
+const window = 256 << 10
+
 // newPress makes a press that takes little room itself. Neither side can fail: the
 // options are right, and what is unpacked was packed here.
 func newPress() press {
-	down, _ := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true))
+	down, _ := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true), zstd.WithWindowSize(window))
 	up, _ := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true))
 	return press{down: down, up: up}
 }
