@@ -65,7 +65,11 @@ func (d *dossier) breachRows(b *story.Breach) []paper.Row {
 	}
 	if len(rows) == 0 {
 		none := paper.Toned(unit.None(false), paper.Quiet)
-		rows = append(rows, paper.Row{Cells: slices.Concat(head, []paper.Text{paper.T("the promise as a whole"), d.goodputAt(b), none, tail})})
+		what := paper.T("the promise as a whole")
+		if b.Mostly() != model.IsMissed {
+			what = none // nothing that was promised was measured
+		}
+		rows = append(rows, paper.Row{Cells: slices.Concat(head, []paper.Text{what, d.goodputAt(b), none, tail})})
 	}
 	return rows
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -334,7 +335,10 @@ func (d *dossier) against(c *model.CapacityView, k *model.KneeView) (paper.Figur
 	if len(s.Points) == 0 {
 		return paper.Figure{}, false
 	}
-	says := fmt.Sprintf("%s, one a window of %s.", plural(len(s.Points), "point"), unit.Limit(d.s.Last.WindowS))
+	lowest := slices.MinFunc(s.Points, func(a, b paper.Spot) int { return cmp.Compare(a.Y, b.Y) })
+	fastest := slices.MaxFunc(s.Points, func(a, b paper.Spot) int { return cmp.Compare(a.X, b.X) })
+	says := fmt.Sprintf("%s of %s. Lowest %s at %s; at the highest rate, %s, %s.", plural(len(s.Points), "window"), unit.Limit(d.s.Last.WindowS),
+		unit.Percent(lowest.Y), rate(lowest.X), rate(fastest.X), unit.Percent(fastest.Y))
 	return paper.Figure{Title: "Goodput of " + k.Workflow + " against the rate of the pool", Picture: s, Says: []paper.Text{paper.T(says)}}, true
 }
 

@@ -70,8 +70,8 @@ func (e *episodes) raise(a *model.AlertView, at model.Instant) {
 		e.open[a.ID] = one
 	}
 	text := one.Alert.Text
-	if !one.Alert.Peak.OK() || one.Alert.Peak != a.Peak {
-		text = a.Text // the sentence of the worst moment
+	if one.Alert.Peak != a.Peak || !one.Fired {
+		text = a.Text // the sentence of the worst moment, or of the firing where none is worse
 	}
 	one.Alert = *a
 	one.Alert.Text = text
