@@ -222,7 +222,7 @@ func ofQuantiles(a, b sampled, batches [2]int, risk float64) interval {
 	if down := math.Log(bb.hi/ba.lo) + math.Hypot(beyond(bb.hi, hb), beyond(la, ba.lo)); !math.IsNaN(down) {
 		i.hi = down
 	}
-	if few := limitless(a, ha, ba.hi) || limitless(b, hb, bb.hi); few && math.IsInf(i.lo, -1) && math.IsInf(i.hi, 1) {
+	if few := limitless(a, ha, ba.hi) || limitless(b, hb, bb.hi); few && (math.IsInf(i.lo, -1) || math.IsInf(i.hi, 1)) {
 		i.why = fmt.Sprintf("%.0f and %.0f requests, of which many share their fate, are too few", a.n, b.n)
 	}
 	return i
