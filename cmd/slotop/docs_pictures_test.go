@@ -35,8 +35,8 @@ var illustrations = []illustration{
 		"Latency: percentiles of TTFT over time within their brackets, a heat map of its distribution, and the phases that make it up"},
 	{"utilization", "demo:S4?seed=7", 690 * time.Second, layout.Size{W: 100, H: 32}, []string{"4"},
 		"Utilization: each engine on its roofline, what a step is made of, and GPUs that heat and power hold back"},
-	{"fleet", "demo:S10?seed=7&with=dead", 780 * time.Second, layout.Size{W: 100, H: 14}, []string{"5"},
-		"The fleet: a row a target, one of which is down, and who carries more than chance would deal out"},
+	{"fleet", "demo:S10?seed=7&with=dead", 780 * time.Second, layout.Size{W: 100, H: 11}, []string{"5"},
+		"The fleet: a row a target, worst first, one of which refuses every connection"},
 	{"capacity", "demo:S1?seed=7", 690 * time.Second, layout.Size{W: 100, H: 32}, []string{"7"},
 		"Capacity: how much room there is at what was promised, what binds first, and what would help"},
 }
