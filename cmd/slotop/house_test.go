@@ -117,6 +117,9 @@ func TestHouseRulesCanFail(t *testing.T) {
 		{"cmd/slotop/a.go", `import "slotop/cmd/slotop/notify"`, ""},
 		{"cmd/slotop/notify/a.go", `import "slotop/cmd/slotop"`, "nobody imports cmd"},
 		{"cmd/slotop/notify/a.go", `import "slotop/tui"`, "arrows point"},
+		{"cmd/slotop/serve/a.go", `import "slotop/cmd/slotop/spool"`, ""},
+		{"cmd/slotop/serve/a.go", `import "slotop/tui"`, "arrows point"},
+		{"cmd/slotop/spool/a.go", `import "slotop/cmd/slotop/serve"`, "nobody imports cmd"},
 
 		{"tui/a.go", `import . "strings"`, "hides where"},
 		{"tui/a.go", `import _ "image/png"`, "hides where"},
