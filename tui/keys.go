@@ -63,7 +63,7 @@ var bindings = []binding{
 
 	{keys: []string{"a"}, print: "a", help: "acknowledge the alert", short: "acknowledge", foot: onAlert, group: groupView, when: canAck, do: (*Model).acknowledge},
 	{keys: []string{"m"}, print: "m", help: "mark a load-test stage", short: "mark", foot: onOverview, group: groupView, when: canMark, do: (*Model).startStage},
-	{keys: []string{"c"}, print: "c", help: "stages: list, compare two", short: "stages", foot: hasStages, group: groupView, do: (*Model).openStages},
+	{keys: []string{"c"}, print: "c", help: "stages: list, compare two", short: "stages", foot: onStages, group: groupView, do: (*Model).openStages},
 	{keys: []string{"space"}, print: "space", help: "freeze the picture", short: "freeze", group: groupView, when: live, do: (*Model).toggleFreeze},
 	{keys: []string{"w"}, print: "w", help: "window: 30 s to 15 min", short: "window", group: groupView, when: canWindow, do: (*Model).nextWindow},
 	{keys: []string{"/"}, print: "/", help: "filter the fleet", short: "filter", foot: onFleet, group: groupView, do: (*Model).startFilter},

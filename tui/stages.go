@@ -6,8 +6,8 @@ import (
 	"slotop/tui/panes"
 )
 
-// hasStages reports whether there is a stage to look at.
-func hasStages(m *Model) bool { return len(m.frame().Stages) > 0 && (onOverview(m) || m.staging()) }
+// onStages reports whether stages are what one would look for here.
+func onStages(m *Model) bool { return onOverview(m) || m.staging() }
 
 // staging reports whether the list of stages is on top.
 func (m *Model) staging() bool { return m.over == overStages }

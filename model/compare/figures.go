@@ -151,13 +151,14 @@ func (f *Figure) value(w *model.StageWorkflow, lasted float64) Value {
 			return v
 		}
 	}
-	e := effective(s, w.Sampled.Batches, risk95)
+	df := freedom(w)
+	e := effective(s, df, risk95)
 	switch {
 	case f.Unit == Share:
 		v.Share = model.Share{Lo: s.lo, Hi: s.hi, Point: s.point}
 		v.Lo, v.Hi = shareInterval(s, e, risk95)
 	case s.counted != nil:
-		v.Lo, v.Hi = quantileInterval(s, w.Sampled.Batches, risk95)
+		v.Lo, v.Hi = quantileInterval(s, df, risk95)
 	default:
 		v.Lo, v.Hi = rateInterval(s, e, lasted, risk95)
 	}
@@ -181,16 +182,20 @@ func (f *Figure) change(a, b *model.StageWorkflow, lasted spans, risk float64) i
 	if sb.effect == 0 {
 		sb.effect = sa.effect
 	}
-	ea, eb := effective(sa, a.Sampled.Batches, risk), effective(sb, b.Sampled.Batches, risk)
+	df := 4 / (1/freedom(a) + 1/freedom(b)) // Welch, of two that vary alike
+	ea, eb := effective(sa, df, risk), effective(sb, df, risk)
 	switch {
 	case f.Unit == Share:
 		return newcombe(sa, sb, ea, eb, risk)
 	case sa.counted != nil:
-		return ofQuantiles(sa, sb, [2]int{a.Sampled.Batches, b.Sampled.Batches}, risk)
+		return ofQuantiles(sa, sb, df, risk)
 	default:
 		return ofRates(sa, sb, ea, eb, lasted, risk)
 	}
 }
+
+// freedom is the degrees of freedom that the stretches of a stage leave.
+func freedom(w *model.StageWorkflow) float64 { return float64(w.Sampled.Batches - 1) }
 
 func samePromise(a, b *model.StageWorkflow) bool {
 	if len(a.Objectives) != len(b.Objectives) || a.Goodput == nil || b.Goodput == nil {

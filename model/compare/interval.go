@@ -36,12 +36,13 @@ func (i interval) change(difference bool) Change {
 
 // effective is how many independent requests say as much as those that were counted:
 // n over the design effect, and fewer where that effect was itself seen on few
-// stretches, by the ratio of the normal and Student's quantile (Korn and Graubard).
-func effective(s sampled, batches int, risk float64) float64 {
-	if batches < 2 {
+// stretches, by the ratio of the normal and Student's quantile with df degrees of freedom
+// (Korn and Graubard).
+func effective(s sampled, df, risk float64) float64 {
+	if df < 1 {
 		return 0
 	}
-	k := normal(risk) / student(risk, float64(batches-1))
+	k := normal(risk) / student(risk, df)
 	return s.n / max(1, s.effect) * k * k
 }
 
@@ -156,8 +157,9 @@ func bracket(c *model.Counted, q float64) (lo, hi model.Reading) {
 
 // limits are the edges between which a quantile lies, whatever the distribution: of those
 // beyond its bracket the nearest that so few or so many at or below it would be chance
-// with half the risk each. NaN where there is none.
-func limits(s sampled, batches int, risk float64) (lo, hi float64) {
+// with half the risk each. NaN where there is none; few says that too few requests had no
+// upper one, wherever it lay.
+func limits(s sampled, df, risk float64) (lo, hi float64, few bool) {
 	lo, hi = math.NaN(), math.NaN()
 	c, whole := s.counted, total(s.counted)
 	here, _ := slices.BinarySearch(c.Counts, s.q*whole-1e-9)
@@ -167,7 +169,7 @@ func limits(s sampled, batches int, risk float64) (lo, hi float64) {
 			lo = 0 // nothing is below it
 			break
 		}
-		n := s.at(i, &effect, batches, risk)
+		n := s.at(i, &effect, df, risk)
 		if l, _ := hist.RanksAt(n, s.q, risk/2); l > 0 && c.Counts[i]/whole*n <= l-1+1e-9 {
 			lo = c.Bounds[i]
 			break
@@ -175,36 +177,38 @@ func limits(s sampled, batches int, risk float64) (lo, hi float64) {
 	}
 	effect = 0
 	for i := here; i < len(c.Bounds); i++ {
-		n := s.at(i, &effect, batches, risk)
-		if _, u := hist.RanksAt(n, s.q, risk/2); u > 0 && c.Counts[i]/whole*n >= u-1e-9 {
+		n := s.at(i, &effect, df, risk)
+		_, u := hist.RanksAt(n, s.q, risk/2)
+		few = u == 0
+		if u > 0 && c.Counts[i]/whole*n >= u-1e-9 {
 			hi = c.Bounds[i]
 			break
 		}
 	}
-	return lo, hi
+	return lo, hi, few
 }
 
 // at is how many independent requests tell what share lies at or below an edge.
-func (s sampled) at(edge int, effect *float64, batches int, risk float64) float64 {
+func (s sampled) at(edge int, effect *float64, df, risk float64) float64 {
 	if e := s.counted.Effects[edge]; e > 0 {
 		*effect = e
 	}
 	s.n, s.effect = total(s.counted), *effect
-	return math.Floor(effective(s, batches, risk))
+	return math.Floor(effective(s, df, risk))
 }
 
-func quantileInterval(s sampled, batches int, risk float64) (lo, hi model.Reading) {
+func quantileInterval(s sampled, df, risk float64) (lo, hi model.Reading) {
 	if total(s.counted) == 0 || len(s.counted.Bounds) == 0 {
 		return model.Reading{}, model.Reading{}
 	}
-	l, u := limits(s, batches, risk)
+	l, u, _ := limits(s, df, risk)
 	return model.Of(l), model.Of(u)
 }
 
 // ofQuantiles is the interval of the ratio of two quantiles. Brackets add up as they
 // are, for nothing is random in them; how far the limits lie beyond them is squared and
 // added.
-func ofQuantiles(a, b sampled, batches [2]int, risk float64) interval {
+func ofQuantiles(a, b sampled, df, risk float64) interval {
 	i := interval{point: math.NaN(), lo: math.Inf(-1), hi: math.Inf(1), halfOpen: true}
 	if a.point.Value > 0 && b.point.Value > 0 {
 		i.point = math.Log(b.point.Value / a.point.Value)
@@ -214,25 +218,18 @@ func ofQuantiles(a, b sampled, batches [2]int, risk float64) interval {
 		return i
 	}
 	ba, bb := at(a.counted, a.q*total(a.counted)), at(b.counted, b.q*total(b.counted))
-	la, ha := limits(a, batches[0], risk)
-	lb, hb := limits(b, batches[1], risk)
+	la, ha, fewA := limits(a, df, risk)
+	lb, hb, fewB := limits(b, df, risk)
 	if up := math.Log(bb.lo/ba.hi) - math.Hypot(beyond(lb, bb.lo), beyond(ba.hi, ha)); !math.IsNaN(up) {
 		i.lo = up
 	}
 	if down := math.Log(bb.hi/ba.lo) + math.Hypot(beyond(bb.hi, hb), beyond(la, ba.lo)); !math.IsNaN(down) {
 		i.hi = down
 	}
-	if few := limitless(a, ha, ba.hi) || limitless(b, hb, bb.hi); few && (math.IsInf(i.lo, -1) || math.IsInf(i.hi, 1)) {
+	if (fewA || fewB) && (math.IsInf(i.lo, -1) || math.IsInf(i.hi, 1)) {
 		i.why = fmt.Sprintf("%.0f and %.0f requests, of which many share their fate, are too few", a.n, b.n)
 	}
 	return i
-}
-
-// limitless reports whether a quantile has no upper limit because of how few requests
-// there were, and not because it may lie beyond the last edge.
-func limitless(s sampled, limit, bracket float64) bool {
-	n := len(s.counted.Counts)
-	return math.IsNaN(limit) && !math.IsInf(bracket, 1) && s.counted.Counts[n-2] >= s.counted.Counts[n-1]
 }
 
 // beyond is the logarithm of hi over lo, 0 where they are the same edge, be it 0 or
