@@ -136,7 +136,7 @@ func (f pageFigure) says(t *testing.T, node any) {
 		t.Fatal(err)
 	}
 	var number float64
-	words := []string{}
+	var words []string
 	switch at := node.(type) {
 	case json.Number:
 		number, err = at.Float64()
@@ -181,6 +181,9 @@ func (f pageFigure) says(t *testing.T, node any) {
 // Every figure of a page that is one of a frame equals that of the frame's JSON, as
 // slotop snapshot prints it.
 func TestFiguresOfThePage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("computes for minutes of virtual time, with nothing beside it")
+	}
 	for _, tt := range []struct {
 		scenario string
 		kind     report.Kind

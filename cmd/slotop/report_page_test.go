@@ -35,6 +35,9 @@ var pages = []struct {
 // than a phone, a screen, or paper. Where SLOTOP_PICTURES names a folder its pictures
 // are left there to be looked at.
 func TestReportPage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is a browser that works here")
+	}
 	b := chromium(t)
 	for _, page := range pages {
 		t.Run(page.name, func(t *testing.T) {

@@ -213,6 +213,9 @@ func TestSeriesOfHostileNames(t *testing.T) {
 
 // Reports of every page of the corpus are written, and are well-formed.
 func TestReportOfTheCorpus(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a run for every page, with nothing beside it")
+	}
 	pages, err := filepath.Glob(filepath.Join(shared.Dir(t, "corpus/engines"), "*.prom"))
 	if err != nil || len(pages) < 20 {
 		t.Fatalf("%d pages, %v", len(pages), err)

@@ -55,7 +55,7 @@ func Code(s string) Text { return Text{{Text: s, Code: true}} }
 // Toned is text with a tone.
 func Toned(s string, t Tone) Text { return Text{{Text: s, Tone: t}} }
 
-// Figure is a number of the JSON frame in words.
+// Say is a number of the JSON frame in words.
 func Say(s, key string, v model.Reading) Text { return Text{{Text: s, Key: key, Value: v}} }
 
 // And is t followed by more.

@@ -60,7 +60,6 @@ func (g figures) dist(d *model.Dist, of func(*model.Dist) model.Estimate, path .
 
 func p50(d *model.Dist) model.Estimate { return d.P50 }
 func p95(d *model.Dist) model.Estimate { return d.P95 }
-func p99(d *model.Dist) model.Estimate { return d.P99 }
 
 // share says a goodput, with the tone of its verdict.
 func (g figures) share(v *model.GoodputView, path ...string) paper.Text {

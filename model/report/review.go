@@ -22,7 +22,7 @@ func (d *dossier) review() (title string, body []paper.Block) {
 	pools := f.Capacity[:min(len(f.Capacity), maxReviewed)]
 	body = append(body, d.reviewSummary(pools))
 	if len(pools) > 0 {
-		body = append(body, d.reviewFacts(&pools[0], 0))
+		body = append(body, d.reviewFacts(&pools[0]))
 	}
 	for i := range pools {
 		body = append(body, d.pool(&pools[i], i, len(pools) > 1))
@@ -92,7 +92,7 @@ func (d *dossier) ofPool(c *model.CapacityView, r model.Reading, format func(flo
 	return d.last().read(r, format, append([]string{"capacity", c.Pool}, path...)...)
 }
 
-func (d *dossier) reviewFacts(c *model.CapacityView, _ int) paper.Facts {
+func (d *dossier) reviewFacts(c *model.CapacityView) paper.Facts {
 	items := []paper.Fact{
 		{Name: "Load factor", Value: d.ofPool(c, c.Load, unit.Load, "load"), Note: paper.T("planning limit " + unit.Number(model.PlanningLimit) + ", model"), Tone: loadTone(c.Load)},
 		{Name: "Requests now", Value: d.ofPool(c, c.Rate, rate, "requests_per_second"), Note: paper.T(seenRange(c))},
@@ -163,7 +163,7 @@ func (d *dossier) pool(c *model.CapacityView, i int, several bool) paper.Block {
 	}
 	body := []paper.Block{}
 	if several && i > 0 {
-		body = append(body, d.reviewFacts(c, i))
+		body = append(body, d.reviewFacts(c))
 	}
 	body = append(body, paper.Para{Text: paper.T("The pool has " + plural(len(c.Targets), "engine") + " and serves " + strings.Join(c.Workflows, ", ") +
 		". What is marked model is computed from what a step of the engines was learned to cost; above a load of " + unit.Number(model.PlanningLimit) + " it is optimistic, because traffic fluctuates.")})
@@ -330,7 +330,7 @@ func (d *dossier) against(c *model.CapacityView, k *model.KneeView) (paper.Figur
 		if math.IsNaN(y) {
 			y = p.Lo
 		}
-		s.Points = append(s.Points, paper.Spot{X: x.Value, Y: y, Lo: p.Lo, Hi: p.Hi, Quiet: p.N < few30, Says: d.time(d.s.Axis.At(i)) + ": " + rate(x.Value) + ", " + unit.Percent(y)})
+		s.Points = append(s.Points, paper.Spot{X: x.Value, Y: y, Lo: p.Lo, Hi: p.Hi, Quiet: p.N < fewRequests, Says: d.time(d.s.Axis.At(i)) + ": " + rate(x.Value) + ", " + unit.Percent(y)})
 	}
 	if len(s.Points) == 0 {
 		return paper.Figure{}, false
@@ -342,8 +342,8 @@ func (d *dossier) against(c *model.CapacityView, k *model.KneeView) (paper.Figur
 	return paper.Figure{Title: "Goodput of " + k.Workflow + " against the rate of the pool", Picture: s, Says: []paper.Text{paper.T(says)}}, true
 }
 
-// few30 is below how many requests a window proves nothing of a share.
-const few30 = 30
+// fewRequests is below how many requests a window proves nothing of a share.
+const fewRequests = 30
 
 // levers are what one change would buy.
 func (d *dossier) levers(c *model.CapacityView) []paper.Block {

@@ -103,24 +103,24 @@ func (s *Series) Extreme() (at int, p Point, ok bool) {
 }
 
 // better reports whether the older of two known points stays.
-func (s *Series) better(old, new Point) bool {
+func (s *Series) better(old, next Point) bool {
 	switch s.Keep {
 	case KeepHighest:
-		return old.rank() >= new.rank()
+		return old.rank() >= next.rank()
 	case KeepLowest:
-		return old.rank() <= new.rank()
+		return old.rank() <= next.rank()
 	default:
 		return false
 	}
 }
 
 // join is what stays of two points.
-func (s *Series) join(old, new Point) Point {
+func (s *Series) join(old, next Point) Point {
 	switch {
-	case !new.Known(), old.Known() && s.better(old, new):
+	case !next.Known(), old.Known() && s.better(old, next):
 		return old
 	default:
-		return new
+		return next
 	}
 }
 

@@ -231,7 +231,7 @@ func badness(f *model.Frame) float64 {
 	for i := range f.Workflows {
 		w := &f.Workflows[i]
 		if w.Condition == model.IsDown || w.Condition == model.IsStalled {
-			sum += 1
+			sum++
 		}
 		if g := w.Goodput; g != nil && g.Verdict == model.Missed && g.Share.Hi.OK() {
 			sum += g.N * (1 - g.Share.Hi.Value)

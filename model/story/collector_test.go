@@ -45,7 +45,7 @@ func told(frames ...*model.Frame) *Story {
 
 func TestNothing(t *testing.T) {
 	s := told()
-	if s.Frames != 0 || s.Last != nil || s.Duration() != 0 || s.Left.Any() || s.Stages() != nil || s.Workflow("chat").Of("goodput") != nil {
+	if s.Frames != 0 || s.Last != nil || s.Duration() != 0 || s.Left != (Left{}) || s.Stages() != nil || s.Workflow("chat").Of("goodput") != nil {
 		t.Errorf("%+v", s)
 	}
 }

@@ -34,9 +34,6 @@ type Left struct {
 	Subjects, Breaches, Alerts, Findings, Events, Gaps, Polls int
 }
 
-// Any reports whether anything was left out.
-func (l Left) Any() bool { return l != Left{} }
-
 // Duration is the time between the first frame and the last.
 func (s *Story) Duration() time.Duration {
 	if s.Last == nil {
@@ -55,9 +52,6 @@ func (s *Story) Stages() []model.StageView {
 
 // Workflow is the subject of that name, nil where there is none.
 func (s *Story) Workflow(name string) *Subject { return named(s.Workflows, name) }
-
-// Target is the subject of that name, nil where it has no series of its own.
-func (s *Story) Target(name string) *Subject { return named(s.Targets, name) }
 
 // Pool is the subject of that name, nil where there is none.
 func (s *Story) Pool(name string) *Subject { return named(s.Pools, name) }
