@@ -145,3 +145,24 @@ func (r *Row) Word() string {
 	}
 	return r.Verdict.Word() + ", " + string(r.Sense)
 }
+
+// Reasons are why figures could not be compared, each with the figures it is true of.
+func (w *Workflow) Reasons() []string {
+	var order []string
+	of := map[string][]string{}
+	for i := range w.Rows {
+		r := &w.Rows[i]
+		if r.Verdict != CannotTell || r.Why == "" {
+			continue
+		}
+		if of[r.Why] == nil {
+			order = append(order, r.Why)
+		}
+		of[r.Why] = append(of[r.Why], r.Figure.Title)
+	}
+	out := make([]string, len(order))
+	for i, why := range order {
+		out[i] = strings.Join(of[why], ", ") + ": " + why
+	}
+	return out
+}

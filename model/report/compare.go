@@ -120,7 +120,7 @@ func (p *page) against(w *compare.Workflow) {
 			p.or(f.Text(r.B, p.ascii)), p.or(f.Interval(r.B, p.ascii)),
 			p.or(r.ChangeText(p.ascii)), p.or(r.ChangeInterval(p.ascii)), r.Word())
 	}
-	for _, why := range reasons(w) {
+	for _, why := range w.Reasons() {
 		p.sentence("  ? ", p.safe(why))
 	}
 }
@@ -131,27 +131,6 @@ func (p *page) or(s string) string {
 		return unit.None(p.ascii)
 	}
 	return s
-}
-
-// reasons are why figures could not be compared, each with the figures it is true of.
-func reasons(w *compare.Workflow) []string {
-	var order []string
-	of := map[string][]string{}
-	for i := range w.Rows {
-		r := &w.Rows[i]
-		if r.Verdict != compare.CannotTell || r.Why == "" {
-			continue
-		}
-		if of[r.Why] == nil {
-			order = append(order, r.Why)
-		}
-		of[r.Why] = append(of[r.Why], r.Figure.Title)
-	}
-	out := make([]string, len(order))
-	for i, why := range order {
-		out[i] = strings.Join(of[why], ", ") + ": " + why
-	}
-	return out
 }
 
 // ComparedPaper is a comparison as a document.
@@ -201,7 +180,7 @@ func comparedSection(w *compare.Workflow) paper.Section {
 	for _, n := range w.Notes {
 		notes.Items = append(notes.Items, paper.T(n))
 	}
-	for _, why := range reasons(w) {
+	for _, why := range w.Reasons() {
 		notes.Items = append(notes.Items, paper.T("cannot tell "+why))
 	}
 	t := paper.Table{Caption: w.Name + ", B against A", Columns: []paper.Column{

@@ -130,12 +130,8 @@ func (s *sheet) comparedFlow(w *compare.Workflow, a, b int) {
 		l := s.look.line(s.w-1).pad(1).put(senseRole(r), r.Mark()).pad(indent)
 		s.out = append(s.out, t.fill(l, r, s.look))
 	}
-	said := map[string]bool{}
-	for i := range w.Rows {
-		if r := &w.Rows[i]; r.Verdict == compare.CannotTell && r.Why != "" && !said[r.Why] {
-			said[r.Why] = true
-			s.text(indent, themes.Muted, "? "+sideNames(r.Why, a, b))
-		}
+	for _, why := range w.Reasons() {
+		s.text(indent, themes.Muted, "? "+sideNames(why, a, b))
 	}
 }
 

@@ -22,10 +22,11 @@ func counted(d *model.Dist) model.Counted {
 	if d == nil || !d.P50.Value.OK() || !d.P95.Value.OK() {
 		return model.Counted{}
 	}
-	median := math.Log(d.P50.Value.Value)
-	sigma := (math.Log(d.P95.Value.Value) - median) / 1.645
+	p95 := d.P95.Value.Value
+	median := math.Log(min(d.P50.Value.Value, p95/1.05))
+	sigma := (math.Log(p95) - median) / 1.645
 	var c model.Counted
-	for x := d.P50.Value.Value / 8; x < 40*d.P50.Value.Value; x *= 1.1 {
+	for x := math.Exp(median) / 8; x < 8*p95; x *= 1.1 {
 		share := (1 + math.Erf((math.Log(x)-median)/sigma/math.Sqrt2)) / 2
 		c.Bounds, c.Counts, c.Effects = append(c.Bounds, x), append(c.Counts, math.Floor(d.N*share)), append(c.Effects, 1.5)
 	}
