@@ -198,14 +198,15 @@ func (c *cursor) foldToTick() error {
 	return nil
 }
 
-// run plays until ctx ends.
-func (p *player) run(ctx context.Context, total time.Duration) error {
+// run plays until ctx ends. The tape's last input is at the time given, as far as its
+// index tells: what was lost at the beginning is not part of the length.
+func (p *player) run(ctx context.Context, last time.Duration) error {
 	cur, err := p.rewind()
 	if err != nil {
 		return err
 	}
 	defer func() { _ = cur.close() }()
-	p.update(func(pl *place) { pl.total = total })
+	p.update(func(pl *place) { pl.total = max(last-cur.start, 0) })
 	for ctx.Err() == nil {
 		cur.pass = func() error { return p.passing(ctx, cur) }
 		if err := p.turn(ctx, cur); err != nil {
@@ -253,6 +254,9 @@ func (p *player) publish(cur *cursor) {
 			pl.trouble = lost
 		}
 		pl.ended = cur.next == nil && cur.shown == nil
+		if known := max(cur.at-cur.start, 0); pl.ended || known > pl.total {
+			pl.total = known // an index of a damaged tape knows of more, or of less, than can be read
+		}
 		if f := cur.core.box.latest(); f != nil {
 			p.events = f.Events
 		}

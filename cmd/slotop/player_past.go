@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"slotop/model"
@@ -43,11 +44,13 @@ func (c *cursor) place() time.Duration {
 	return c.at
 }
 
-// show looks at a frame of the reel; the last one is that of the fold itself.
+// show looks at a frame of the reel; the last one is that of the fold itself, or stands
+// for it: where the tape's clock stood, the reel took none of the later frames.
 func (c *cursor) show(f *model.Frame) {
-	if c.shown = f; f == c.core.box.latest() {
-		c.shown = nil
+	if _, newest := c.reel.Span(); f.At.Mono >= newest.Mono {
+		f = nil
 	}
+	c.shown = f
 }
 
 // instant is a time on the tape's own clock.
@@ -158,7 +161,12 @@ func (p *player) back(cur *cursor) error {
 
 // Seek goes to a time since the first input.
 func (p *player) Seek(to time.Duration) {
-	p.order(func(cur *cursor) error { return p.seek(cur, cur.start+to) })
+	p.order(func(cur *cursor) error {
+		if to > 0 && to >= p.now().total {
+			return p.seek(cur, math.MaxInt64) // what a damaged index does not tell of is there as well
+		}
+		return p.seek(cur, cur.start+to)
+	})
 }
 
 // Jump goes as far on, or back, from where the orders before it led.

@@ -92,7 +92,7 @@ func (p playing) at(second int, want tui.Position) {
 	p.t.Helper()
 	synctest.Wait()
 	got := p.Position()
-	got.At, got.Word, got.Words = got.At.Truncate(time.Second), "", 0
+	got.At, got.Length, got.Word, got.Words = got.At.Truncate(time.Second), got.Length.Truncate(time.Second), "", 0
 	want.At, want.Length, want.Speed = time.Duration(second)*time.Second, time.Minute, max(want.Speed, 1)
 	if got != want {
 		p.t.Errorf("at %+v, want %+v", got, want)
@@ -183,6 +183,25 @@ func TestPlayerDamage(t *testing.T) {
 		p.Seek(0) // and what is left of it can still be played
 		p.Pause(true)
 		p.at(0, tui.Position{Paused: true, Damaged: true})
+	})
+}
+
+// TestPlayerLosesTheBeginning: the position of a tape whose first segment cannot be read
+// is counted from the first input that can.
+func TestPlayerLosesTheBeginning(t *testing.T) {
+	recorded, _ := taped(t)
+	at := bytes.Index(recorded, []byte("SEG"))
+	if at < 0 {
+		t.Fatal("no segment")
+	}
+	damaged := bytes.Clone(recorded)
+	damaged[at+200] ^= 0xff
+	onTape(t, damaged, nil, func(p playing) {
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		if got := p.Position(); !got.Ended || !got.Damaged || got.At != got.Length || got.Length > 31*time.Second {
+			t.Errorf("at the end: %+v", got)
+		}
 	})
 }
 

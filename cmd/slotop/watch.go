@@ -122,7 +122,7 @@ func (a *app) play(ctx context.Context, s settings, open func() (io.ReadCloser, 
 	box := newMailbox()
 	p := newPlayer(open, s.window, a.judging(s), cmp.Or(a.flags.speed, 1), box)
 	screen := tui.Options{Targets: index.Header.Targets, Every: index.Header.Every, Window: p.setWindow, Replay: p}
-	err = a.show(ctx, s, box, screen, func(ctx context.Context) error { return p.run(ctx, index.Duration()) })
+	err = a.show(ctx, s, box, screen, func(ctx context.Context) error { return p.run(ctx, index.Last()) })
 	if lost := p.now().trouble; lost != nil {
 		fmt.Fprintf(a.err, "slotop: %v\n", lost)
 	}

@@ -29,6 +29,14 @@ func (x Index) Duration() time.Duration {
 	return x.Segments[len(x.Segments)-1].Last - x.Segments[0].First
 }
 
+// Last is when the last input was, 0 where there is none.
+func (x Index) Last() time.Duration {
+	if len(x.Segments) == 0 {
+		return 0
+	}
+	return x.Segments[len(x.Segments)-1].Last
+}
+
 // Scan reads a tape's index without unpacking it. Of a cut or damaged tape it
 // gives what comes before the cut: what is lost is the Reader's to say.
 func Scan(r io.Reader) (Index, error) {
