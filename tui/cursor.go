@@ -17,9 +17,6 @@ type pointer struct {
 // place is where on the screen something stands.
 type place struct{ x, y int }
 
-// pointing reports whether the cursor over numbers is on.
-func pointing(m *Model) bool { return m.point.on }
-
 // found is the spot of the number under the cursor, as far as it is on the screen.
 func (p pointer) found(spots []panes.Spot) (panes.Spot, bool) {
 	var last panes.Spot

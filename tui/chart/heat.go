@@ -77,7 +77,6 @@ type heating struct {
 	w, h   int
 	counts [][]float64 // by cell column; nil: a gap
 	rows   []band      // from the bottom
-	beyond float64     // the lower edge of the last bucket
 }
 
 // band is the buckets that one row shows: from the first to the last, both included.

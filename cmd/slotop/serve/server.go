@@ -123,7 +123,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 // leave ends every session and waits for the last bytes to go out.
 func (s *Server) leave(cause error) {
 	why := "the server has ended"
-	if cause != nil && cause != context.Canceled { // a signal's cause is one too, and says which
+	if cause != nil && !errors.Is(cause, context.Canceled) { // a signal's cause is one too, and says which
 		why += ": " + cause.Error()
 	}
 	s.mu.Lock()
