@@ -113,10 +113,11 @@ func headless(tb testing.TB, args ...string) ran {
 
 func headlessIn(tb testing.TB, env []string, args ...string) ran {
 	tb.Helper()
+	path := program(tb) // to build it takes what it takes
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	var out, errOut bytes.Buffer
-	cmd := exec.CommandContext(ctx, program(tb), args...)
+	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Env, cmd.Stdout, cmd.Stderr = env, &out, &errOut
 	start := time.Now()
 	err := cmd.Run()
