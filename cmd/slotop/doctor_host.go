@@ -62,7 +62,7 @@ func (a *app) terminalFact() report.Fact {
 	}
 	signs := "all characters"
 	if asciiOnly() {
-		signs = "ASCII only, by the locale (LC_ALL, LC_CTYPE, LANG)"
+		signs = "ASCII only, by TERM or the locale (LC_ALL, LC_CTYPE, LANG)"
 	}
 	f.Says = fmt.Sprintf("%s, %s, %s", name, a.colours(), signs)
 	w, h, err := term.GetSize(int(a.screen.Fd()))

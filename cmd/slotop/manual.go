@@ -172,7 +172,7 @@ func (r *roff) rest() {
 		{"NO_COLOR", "no colours: weight and words say what they say"},
 		{stillSwitch, "reduced motion"},
 		{"TERM, COLORTERM", "what the terminal can show"},
-		{"LC_ALL, LC_CTYPE, LANG", "a locale without UTF-8 draws with ASCII characters"},
+		{"LC_ALL, LC_CTYPE, LANG", "a locale without UTF-8 draws with ASCII characters; so do the Linux console and old terminals"},
 		{"XDG_CONFIG_HOME, XDG_STATE_HOME", "where the files above lie"},
 		{serve.Theme, "the theme of a viewer of slotop serve, sent by ssh -o SendEnv"},
 		{serve.Kiosk, "in the keys file of slotop serve: a viewer for the wall"},

@@ -204,11 +204,19 @@ func (a *app) textWidth() int {
 	return 100
 }
 
-// asciiOnly reports whether the locale cannot show more than ASCII.
+// asciiOnly reports whether no more than ASCII can be shown here.
 func asciiOnly() bool { return asciiLocale(os.Getenv) }
 
-// asciiLocale reports whether the variables of a locale rule UTF-8 out.
+// console is the TERM of the Linux console: its fonts have 512 characters at most, and
+// none of braille, which charts are drawn with.
+const console = "linux"
+
+// asciiLocale reports whether the variables rule out more than ASCII: by the locale, or
+// by a terminal that has no other characters.
 func asciiLocale(get func(string) string) bool {
+	if t := get("TERM"); t == console || slices.Contains(withoutColour, t) {
+		return true
+	}
 	locale := strings.ToUpper(cmp.Or(get("LC_ALL"), get("LC_CTYPE"), get("LANG")))
 	return locale != "" && !strings.Contains(locale, "UTF-8") && !strings.Contains(locale, "UTF8")
 }
