@@ -56,7 +56,7 @@ func TestStagesFollowTheFrame(t *testing.T) {
 	h.shows("no stage is marked")
 }
 
-// TestStagesWorkflows: the arrows and tab lead through all workflows.
+// TestStagesWorkflows: the arrows lead through all workflows.
 func TestStagesWorkflows(t *testing.T) {
 	f := tuitest.LoadTest()
 	other := f.Stages[1].Workflows[0]
@@ -67,7 +67,7 @@ func TestStagesWorkflows(t *testing.T) {
 	h.shows("STAGES of bench", "workflow 2 of 2")
 	h.press("right")
 	h.shows("STAGES of another", "workflow 1 of 2")
-	h.press("tab")
+	h.press("right")
 	h.shows("STAGES of bench")
 	h.press("left")
 	h.shows("STAGES of another")
