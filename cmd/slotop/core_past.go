@@ -17,18 +17,17 @@ const (
 	pastReach = time.Hour
 )
 
-// pastWeight bounds the bytes of the past over a number of targets. What is left of the
-// budgets for memory (30 MB for one engine, 60 for a hundred, 250 for a thousand) when
-// the fold has its part is little; a hundred engines have some fifty frames of it, a
-// thousand two dozen, and those of long ago lie further apart.
+// pastWeight bounds the bytes of the past over a number of targets. A packed frame of
+// one engine has 2 KB, one of a hundred 15 KB: all that is kept of an hour fits. Of a
+// thousand it does not, and what is long ago lies further apart.
 func pastWeight(targets int) int {
 	return min(pastLeast+targets*pastEach, pastMost)
 }
 
 const (
 	pastLeast = 3 << 20
-	pastEach  = 64 << 10
-	pastMost  = 24 << 20
+	pastEach  = 32 << 10
+	pastMost  = 20 << 20
 )
 
 // footage is the past of one collector, for all who watch it. It has a lock of its own:
