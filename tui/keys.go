@@ -80,8 +80,8 @@ var bindings = []binding{
 	{keys: []string{"M"}, print: "M", help: "mouse on or off", group: groupView, when: mouseAsked, do: (*Model).toggleMouse},
 
 	{keys: []string{"["}, print: "[", help: "a frame back", short: "back in time", group: groupTime, when: timed, do: step(-1)},
-	{keys: []string{"]"}, print: "]", help: "a frame forward", short: "forward", foot: standing, group: groupTime, when: timed, do: step(1)},
-	{keys: []string{"{"}, print: "{", help: "to the event before", short: "event", foot: standing, group: groupTime, when: timed, do: toEvent(-1)},
+	{keys: []string{"]"}, print: "]", help: "a frame forward", short: "step", foot: standing, group: groupTime, when: timed, do: step(1)},
+	{keys: []string{"{"}, print: "{", help: "to the event before", group: groupTime, when: timed, do: toEvent(-1)},
 	{keys: []string{"}"}, print: "}", help: "to the next event", short: "event", foot: standing, group: groupTime, when: timed, do: toEvent(1)},
 	{keys: []string{"<"}, print: "<", help: "a minute back", group: groupTime, when: timed, do: jump(-1)},
 	{keys: []string{">"}, print: ">", help: "a minute forward", group: groupTime, when: timed, do: jump(1)},
