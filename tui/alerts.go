@@ -3,9 +3,10 @@ package tui
 import (
 	"slices"
 	"strings"
-	"unicode/utf8"
+	"unicode"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"slotop/model"
 	"slotop/model/unit"
@@ -88,6 +89,20 @@ func (m *Model) mark() {
 // maxTyped bounds what can be typed: no name is longer that anyone types.
 const maxTyped = 80
 
+// lastSign is where the last sign of a text begins, as people see it: a flag, or a letter
+// with its accents, is one.
+func lastSign(s string) int {
+	at := 0
+	for at < len(s) {
+		sign, _ := ansi.FirstGraphemeCluster(s[at:], ansi.GraphemeWidth)
+		if sign == "" || at+len(sign) >= len(s) {
+			break
+		}
+		at += len(sign)
+	}
+	return at
+}
+
 // onTyped edits the line at the foot of the screen. A filter takes effect at once,
 // the name of a stage when it is done.
 func (m *Model) onTyped(msg tea.KeyPressMsg) {
@@ -104,13 +119,43 @@ func (m *Model) onTyped(msg tea.KeyPressMsg) {
 	case "ctrl+u":
 		m.input = ""
 	case "backspace":
-		_, n := utf8.DecodeLastRuneInString(m.input)
-		m.input = m.input[:len(m.input)-n]
+		m.input = m.input[:lastSign(m.input)]
 	default:
-		if text := msg.Key().Text; len(m.input)+len(text) <= maxTyped {
-			m.input += text
-		}
+		m.typeIn(msg.Key().Text)
 	}
+	m.filterBy(prompt)
+}
+
+// onPasted types what is pasted, up to its first end of a line: a paste confirms nothing,
+// and where nothing is typed it presses no keys.
+func (m *Model) onPasted(text string) {
+	if m.typing == panes.NoPrompt {
+		return
+	}
+	m.touched()
+	line, _, _ := strings.Cut(strings.TrimLeft(text, "\r\n"), "\n")
+	m.typeIn(strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, line))
+	m.filterBy(m.typing)
+}
+
+// typeIn adds as much of a text as there is room for.
+func (m *Model) typeIn(text string) {
+	for text != "" {
+		sign, _ := ansi.FirstGraphemeCluster(text, ansi.GraphemeWidth)
+		if sign == "" || len(m.input)+len(sign) > maxTyped {
+			return
+		}
+		m.input, text = m.input+sign, text[len(sign):]
+	}
+}
+
+// filterBy lets what is typed into a filter take effect.
+func (m *Model) filterBy(prompt panes.Prompt) {
 	switch {
 	case prompt != panes.FilterPrompt:
 	case m.over == overGlossary:

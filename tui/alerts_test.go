@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"slotop/model"
 	"slotop/tui/tuitest"
 )
@@ -204,5 +206,32 @@ func TestStageNamesDiffer(t *testing.T) {
 	f := &model.Frame{Stages: []model.StageView{{Name: "stage 2"}}}
 	if got := stageName(f); got != "stage 3" {
 		t.Errorf("after stage 2 comes %q", got)
+	}
+}
+
+// TestTyping: backspace takes what people see as one sign, and a paste is typed, not
+// pressed.
+func TestTyping(t *testing.T) {
+	h, done := acting(t, tuitest.Calm())
+	h.press("m")
+	for _, text := range []string{"a", "🇩🇪", "é", "👩‍🔬", "\xff"} {
+		h.send(tea.KeyPressMsg{Code: 'x', Text: text})
+	}
+	for _, left := range []string{"a🇩🇪é👩‍🔬", "a🇩🇪é", "a🇩🇪", "a", "", ""} {
+		h.press("backspace")
+		if h.input != left {
+			t.Fatalf("left %q, want %q", h.input, left)
+		}
+	}
+	h.send(tea.PasteMsg{Content: "\nload\x1b 20\nq"})
+	h.press("enter")
+	h.send(tea.PasteMsg{Content: "5q"})
+	if got := fmt.Sprintf("%q", *done); got != `["mark load 20"]` || h.screen != overview {
+		t.Errorf("marked %s, screen %d", got, h.screen)
+	}
+	h.press("/")
+	h.send(tea.PasteMsg{Content: strings.Repeat("検", 100)})
+	if want := strings.Repeat("検", maxTyped/3); h.view.Filter != want {
+		t.Errorf("filters by %d bytes, want %d", len(h.view.Filter), len(want))
 	}
 }

@@ -55,6 +55,8 @@ type Model struct {
 	rang map[model.AlertID]int // what fires and has called, by how often it has fired
 	mute bool
 
+	keeping bool // a picture is being made
+
 	title string // of the window
 
 	window time.Duration // asked for; 0: the frame's own
@@ -129,6 +131,8 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.onTick(msg)
 	case tea.KeyPressMsg:
 		return m, m.onKey(msg)
+	case tea.PasteMsg:
+		m.onPasted(msg.Content)
 	case keptMsg:
 		m.onKept(msg)
 	case tea.MouseWheelMsg:

@@ -33,9 +33,17 @@ type keptMsg struct {
 	err   error
 }
 
-// picture keeps a picture of the screen. Making it takes longer than a key may.
+// picture keeps a picture of the screen. Making it takes longer than a key may, and one
+// is made at a time.
 func (m *Model) picture() tea.Cmd {
+	if m.keeping {
+		m.say("still making the last picture")
+		return nil
+	}
+	m.toast = "" // what was said is not part of it
 	shot, keep := m.Shot(), m.opt.Picture
+	m.keeping = true
+	m.say("making a picture")
 	return func() tea.Msg {
 		where, err := keep(shot)
 		return keptMsg{where, err}
@@ -43,6 +51,7 @@ func (m *Model) picture() tea.Cmd {
 }
 
 func (m *Model) onKept(msg keptMsg) {
+	m.keeping = false
 	if msg.err != nil {
 		m.say(msg.err.Error())
 		return

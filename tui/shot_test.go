@@ -71,3 +71,29 @@ func TestScreensAreNamed(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 }
+
+// TestOnePictureAtATime: a held key makes no queue of them, and what the footer says of
+// one is not on the next.
+func TestOnePictureAtATime(t *testing.T) {
+	made := 0
+	h := newHarness(t, tuitest.Calm(), func(o *Options) {
+		o.Picture = func(s Shot) (string, error) {
+			if made++; strings.Contains(s.Screen, "picture") || strings.Contains(s.Screen, "wrote") {
+				t.Errorf("picture %d shows what was said", made)
+			}
+			return "a.svg", nil
+		}
+	})
+	cmd := h.press("p")
+	h.shows("making a picture")
+	if h.press("p") != nil {
+		t.Error("two at a time")
+	}
+	h.shows("still making the last picture")
+	h.send(cmd())
+	h.shows("wrote a.svg")
+	h.send(h.press("p")())
+	if made != 2 {
+		t.Errorf("%d pictures", made)
+	}
+}

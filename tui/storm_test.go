@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -146,6 +147,10 @@ func (s *storm) step(keys []tea.KeyPressMsg) {
 		for range 1 + r.IntN(40) {
 			s.send(tea.MouseWheelMsg{X: r.IntN(s.size.W + 1), Y: r.IntN(s.size.H + 1), Button: b})
 		}
+	case 5:
+		text := s.name() + "\nq"
+		s.note("paste ", strconv.Quote(text[:min(len(text), 40)]))
+		s.send(tea.PasteMsg{Content: text})
 	default:
 		k := keys[r.IntN(len(keys))]
 		s.note("key", k.String())
