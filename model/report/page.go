@@ -101,7 +101,7 @@ func (p *page) name(s string, n int) string {
 	if strings.ContainsAny(s, `/\`) {
 		return unit.TruncateLeft(p.safe(s), n, p.ascii)
 	}
-	return unit.TruncateRight(p.safe(s), n, p.ascii)
+	return unit.TruncateMiddle(p.safe(s), n, p.ascii)
 }
 
 // ago is a time of day and how long it is past.

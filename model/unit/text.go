@@ -107,18 +107,40 @@ func Width(s string) int { return ansi.StringWidth(s) }
 // TruncateLeft shortens s to n cells and keeps its end, as paths need it:
 // …/acme/chat 70b/.
 func TruncateLeft(s string, n int, ascii bool) string {
-	w := Width(s)
-	if w <= n {
+	if Width(s) <= n {
 		return s
 	}
 	mark := ellipsis(n, ascii)
+	return mark + lastCells(s, n-Width(mark))
+}
+
+// leastMiddle is the room in which a beginning and an end still say something, of which
+// the end gets a third: many names end in the same port.
+const leastMiddle = 12
+
+// TruncateMiddle shortens s to n cells and keeps its beginning and its end: names of one
+// family differ in either. In very few cells only the beginning stays.
+func TruncateMiddle(s string, n int, ascii bool) string {
+	if Width(s) <= n {
+		return s
+	}
+	if n < leastMiddle {
+		return TruncateRight(s, n, ascii)
+	}
+	mark := ellipsis(n, ascii)
+	room := n - Width(mark)
+	return ansi.Truncate(s, room-room/3, "") + mark + lastCells(s, room/3)
+}
+
+// lastCells is the end of s in at most n cells.
+func lastCells(s string, n int) string {
 	// A wide character may straddle the cut: it goes whole.
-	for room := n - Width(mark); s != "" && w > room; {
+	for w := Width(s); s != "" && w > n; {
 		cluster, cells := ansi.FirstGraphemeCluster(s, ansi.GraphemeWidth)
 		s = s[len(cluster):]
 		w -= cells
 	}
-	return mark + s
+	return s
 }
 
 // TruncateRight shortens s to n cells and keeps its beginning.

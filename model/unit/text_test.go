@@ -76,6 +76,21 @@ func TestTruncate(t *testing.T) {
 	}
 }
 
+func TestTruncateMiddle(t *testing.T) {
+	const pod = "vllm-chat-7d9f6b-abcde"
+	for n, want := range map[int]string{99: pod, 22: pod, 21: "vllm-chat-7d9f…-abcde", 12: "vllm-cha…cde", 11: "vllm-chat-…", 1: "…", 0: "", -1: ""} {
+		if got := TruncateMiddle(pod, n, false); got != want {
+			t.Errorf("%d cells: %q, want %q", n, got, want)
+		}
+	}
+	if got := TruncateMiddle("模型模型模型甲", 13, false); got != "模型模型…型甲" || Width(got) > 13 {
+		t.Errorf("wide characters: %q", got)
+	}
+	if got := TruncateMiddle(pod, 12, true); got != "vllm-ch..cde" {
+		t.Errorf("ASCII: %q", got)
+	}
+}
+
 func TestPad(t *testing.T) {
 	if got := PadLeft("模", 4) + "|" + PadRight("–", 3) + "|" + PadLeft("long", 2); got != "  模|–  |long" {
 		t.Errorf("%q", got)

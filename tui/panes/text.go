@@ -70,14 +70,18 @@ func (k Look) clipped(s string, n int) string {
 	return kept + end
 }
 
-// foreign makes a string from a target safe and shortens it to n cells: a path
-// loses its beginning, anything else its end.
+// foreign makes a name from a target safe and shortens it to n cells: a path loses its
+// beginning, anything else its middle.
 func (k Look) foreign(s string, n int) string {
 	safe := unit.Escape(s, k.ASCII)
-	if n > 0 && cells(safe) > n && strings.ContainsAny(s, `/\`) {
+	switch {
+	case n <= 0:
+		return ""
+	case strings.ContainsAny(s, `/\`):
 		return unit.TruncateLeft(safe, n, k.ASCII)
+	default:
+		return unit.TruncateMiddle(safe, n, k.ASCII)
 	}
-	return k.cut(safe, n)
 }
 
 // sentence makes a sentence safe, names of targets in it included, and shortens it
