@@ -72,7 +72,7 @@ func (d *dossier) alertMoments() (out []moment) {
 			tone = paper.Breach
 		}
 		who := strings.Join(words(string(a.Workflow), string(a.Target)), " ")
-		out = append(out, moment{a.FiredAt, string(a.Severity) + " fires", who, a.Rule + ": " + a.Text, tone})
+		out = append(out, moment{a.FiredAt, string(a.Severity) + " fires", who, a.Rule + ": " + e.Said, tone})
 		if !e.Ended.IsZero() {
 			out = append(out, moment{e.Ended, string(a.Severity) + " resolved", who, a.Rule, paper.Good})
 		}
@@ -87,7 +87,7 @@ func (d *dossier) findingMoments() (out []moment) {
 			continue
 		}
 		who := strings.Join(words(string(h.Finding.Workflow), string(h.Finding.Target)), " ")
-		out = append(out, moment{h.First(), "cause found", who, h.Finding.ID + " " + h.Finding.Because(), paper.Plain})
+		out = append(out, moment{h.First(), "cause found", who, h.Finding.ID + " " + h.Said, paper.Plain})
 		if !h.Open() {
 			out = append(out, moment{h.Last(), "cause gone", who, h.Finding.ID + " " + h.Finding.Title, paper.Plain})
 		}

@@ -25,6 +25,8 @@ type Breach struct {
 	// the window before it, in which the breach arose. Unknown where nobody counts
 	// requests that fail, or nothing is promised.
 	Bad, Judged model.Reading
+
+	is model.Condition // of the latest frame: it lasts until the next one
 }
 
 // Spell is a condition and how long it lasted in all.
@@ -114,6 +116,7 @@ func (h *hurts) step(one *hurt, w *model.WorkflowView, at model.Instant, window 
 	case broken(w.Condition) && !one.open:
 		h.begin(one, w, at, window)
 	case one.open && over(w.Condition):
+		one.now.pass(at)
 		one.open, one.now.Open = false, false
 	}
 	if one.open {
@@ -128,7 +131,7 @@ func (h *hurts) begin(one *hurt, w *model.WorkflowView, at model.Instant, window
 	if one.now != nil && at.Sub(one.now.To) <= window {
 		one.now.Open = true
 		one.now.Times++
-		one.now.To = at // no condition lasted in between
+		one.now.To, one.now.is = at, w.Condition // no condition lasted in between
 		return
 	}
 	if one.now != nil {
@@ -139,31 +142,31 @@ func (h *hurts) begin(one *hurt, w *model.WorkflowView, at model.Instant, window
 		from = w.Since
 	}
 	one.from = one.counts[0]
-	one.now = &Breach{Workflow: w.Name, Assumed: w.AssumedObjectives, From: from, To: at, Open: true, Times: 1}
+	one.now = &Breach{Workflow: w.Name, Assumed: w.AssumedObjectives, From: from, To: from, Open: true, Times: 1, is: w.Condition}
 }
 
 // add adds a frame to an open breach.
 func (b *Breach) add(w *model.WorkflowView, at model.Instant, before, now tallied) {
-	b.spend(w.Condition, at.Sub(b.To))
-	b.To = at
+	b.pass(at)
+	// What is no breach by itself and ends none is part of the one before it.
+	if broken(w.Condition) {
+		b.is = w.Condition
+	}
 	if b.WorstAt.IsZero() || surelyBad(w) > surelyBad(&b.Worst) {
 		b.Worst, b.WorstAt = *w, at
 	}
 	b.Bad, b.Judged = gained(before.bad, now.bad), gained(before.judged, now.judged)
 }
 
-// spend adds time to a condition. What is no breach by itself and ends none is part of
-// the one before it.
-func (b *Breach) spend(c model.Condition, passed time.Duration) {
-	i := slices.IndexFunc(b.Spells, func(s Spell) bool { return s.Condition == c })
-	switch {
-	case i < 0 && (broken(c) || len(b.Spells) == 0):
-		b.Spells = append(b.Spells, Spell{c, passed})
-	case i < 0:
-		b.Spells[len(b.Spells)-1].Lasted += passed
-	default:
-		b.Spells[i].Lasted += passed
+// pass adds the time since the frame before to the condition that it was in.
+func (b *Breach) pass(at model.Instant) {
+	passed := at.Sub(b.To)
+	b.To = at
+	i := slices.IndexFunc(b.Spells, func(s Spell) bool { return s.Condition == b.is })
+	if i < 0 {
+		i, b.Spells = len(b.Spells), append(b.Spells, Spell{Condition: b.is})
 	}
+	b.Spells[i].Lasted += passed
 }
 
 // surelyBad is how many requests of a workflow's window were bad, whatever its

@@ -12,16 +12,16 @@ import (
 func TestBreaches(t *testing.T) {
 	for _, tt := range []struct{ name, scenario, want string }{
 		{"none", "met 100", ""},
-		{"one", "met 10, missed 20, met 10", "10–29 missed 19s over"},
+		{"one", "met 10, missed 20, met 10", "10–30 missed 20s over"},
 		{"to the end", "met 10, missed 20", "10–29 missed 19s open"},
-		{"undecided ends nothing", "missed 10, undecided 5, missed 5, met 1", "0–19 missed 19s over"},
+		{"undecided ends nothing", "missed 10, undecided 5, missed 5, met 1", "0–20 missed 20s over"},
 		{"undecided begins nothing", "met 5, undecided 50, met 5", ""},
-		{"at risk ends it", "missed 10, at_risk 100", "0–9 missed 9s over"},
-		{"again within a window is the same", "missed 10, met 30, missed 10, met 100", "0–49 missed 18s over 2 times"},
-		{"again after a window is another", "missed 10, met 90, missed 10, met 1", "0–9 missed 9s over; 100–109 missed 9s over"},
-		{"down on the way", "missed 30, down 10, missed 20, met 1", "0–59 missed 49s down 10s over"},
-		{"stale is one", "met 5, stale 20, met 1", "5–24 stale 19s over"},
-		{"traffic stopped", "missed 10, no_traffic 5", "0–9 missed 9s over"},
+		{"at risk ends it", "missed 10, at_risk 100", "0–10 missed 10s over"},
+		{"again within a window is the same", "missed 10, met 30, missed 10, met 100", "0–50 missed 20s over 2 times"},
+		{"again after a window is another", "missed 10, met 90, missed 10, met 1", "0–10 missed 10s over; 100–110 missed 10s over"},
+		{"down on the way", "missed 30, down 10, missed 20, met 1", "0–60 missed 50s down 10s over"},
+		{"stale is one", "met 5, stale 20, met 1", "5–25 stale 20s over"},
+		{"traffic stopped", "missed 10, no_traffic 5", "0–10 missed 10s over"},
 	} {
 		n := 0
 		var c Collector
@@ -120,6 +120,43 @@ func TestEpisodes(t *testing.T) {
 	}
 }
 
+// What is told of an alert that fired is what it said then, not what it said since.
+func TestSaid(t *testing.T) {
+	a := func(peak model.Reading, text string) model.AlertView {
+		return model.AlertView{ID: "r", Rule: "r", State: model.AlertFiring, Since: second(0), Peak: peak, Text: text}
+	}
+	for _, tt := range []struct {
+		peaks       [2]model.Reading
+		said, worst string
+	}{
+		{[2]model.Reading{model.Missing(model.Unsupported), model.Missing(model.Unsupported)}, "0 s ago", "0 s ago"}, // a rule without values has no worse moment
+		{[2]model.Reading{model.Of(6), model.Of(9)}, "0 s ago", "1 s ago"},
+	} {
+		s := told(alerted(0, a(tt.peaks[0], "0 s ago")), alerted(1, a(tt.peaks[1], "1 s ago")))
+		if e := s.Alerts[0]; e.Said != tt.said || e.Alert.Text != tt.worst {
+			t.Errorf("said %q, at its worst %q", e.Said, e.Alert.Text)
+		}
+	}
+}
+
+// Events that there was no room for are counted once each, also those that were in no
+// frame any more.
+func TestEventsLeft(t *testing.T) {
+	const all, held = maxEvents + 300, 256
+	var c Collector
+	var past []model.Event
+	for n := range all {
+		past = append(past, model.Event{At: second(n), Kind: model.EventDeploy})
+		f := frameAt(n)
+		f.Events = past[max(0, len(past)-held):]
+		f.EventsDropped = len(past) - len(f.Events)
+		c.Take(f)
+	}
+	if s := c.Story(); len(s.Events) != maxEvents || s.Left.Events != all-maxEvents {
+		t.Errorf("%d events, %d left out", len(s.Events), s.Left.Events)
+	}
+}
+
 // A finding is kept at its strongest, with when it held.
 func TestHeld(t *testing.T) {
 	found := func(n int, c model.Confidence, work float64) *model.Frame {
@@ -136,7 +173,7 @@ func TestHeld(t *testing.T) {
 		t.Fatalf("%+v", s.Findings)
 	}
 	h := s.Findings[0]
-	if h.At != second(3) || h.Finding.Factor.Work.Value != 3 || h.Diagnosis == nil || len(h.Spans) != 2 || h.Spans[0].To != second(4) || h.Spans[0].Open || !h.Open() {
+	if h.At != second(3) || h.Finding.Factor.Work.Value != 3 || h.Diagnosis == nil || len(h.Spans) != 2 || h.Spans[0].To != second(5) || h.Spans[0].Open || !h.Open() {
 		t.Errorf("%+v", h)
 	}
 }

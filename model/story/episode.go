@@ -10,7 +10,8 @@ import (
 // Episode is one time that an alert was raised: from its condition's beginning to the
 // end of it, whether it fired or not.
 type Episode struct {
-	Alert model.AlertView // as it was last seen raised: peak, times, sentence
+	Alert model.AlertView // as it was last seen raised: peak, times, and the sentence of the peak
+	Said  string          // the sentence with which it fired
 	Fired bool
 	Ended model.Instant // when it resolved, or its condition passed; zero while it lasts
 }
@@ -70,12 +71,20 @@ func (e *episodes) raise(a *model.AlertView, at model.Instant) {
 		e.open[a.ID] = one
 	}
 	text := one.Alert.Text
-	if one.Alert.Peak != a.Peak || !one.Fired {
+	if !one.Fired || worse(a.Peak, one.Alert.Peak) {
 		text = a.Text // the sentence of the worst moment, or of the firing where none is worse
+	}
+	if !one.Fired {
+		one.Said = a.Text
 	}
 	one.Alert = *a
 	one.Alert.Text = text
 	one.Fired = one.Fired || a.State == model.AlertFiring
+}
+
+// worse reports whether a peak is another than before: of a rule without values none is.
+func worse(peak, before model.Reading) bool {
+	return peak.OK() && (!before.OK() || peak.Value != before.Value)
 }
 
 func (e *episodes) resolve(a *model.AlertView) {

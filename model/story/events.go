@@ -13,7 +13,7 @@ type events struct {
 	all  []model.Event
 	seen map[event]bool
 	last []model.Event // of the frame before
-	left int
+	told int           // how many there ever were, those included that no frame held
 }
 
 type event struct {
@@ -28,14 +28,14 @@ func (e *events) take(f *model.Frame) {
 		return
 	}
 	e.last = f.Events
+	e.told = f.EventsDropped + len(f.Events)
 	for _, v := range f.Events {
 		key := event{int64(v.At.Mono), v.Kind, v.Workflow, v.Target}
 		if e.seen[key] {
 			continue
 		}
 		if len(e.all) >= maxEvents {
-			e.left++
-			continue
+			return
 		}
 		if e.seen == nil {
 			e.seen = map[event]bool{}
@@ -44,6 +44,9 @@ func (e *events) take(f *model.Frame) {
 		e.all = append(e.all, v)
 	}
 }
+
+// left is how many there was no room for.
+func (e *events) left() int { return max(0, e.told-len(e.all)) }
 
 // list is every event, the oldest first: an annotation may be told late.
 func (e *events) list() []model.Event {

@@ -10,6 +10,7 @@ import (
 type Held struct {
 	Finding   model.FindingView    // at its strongest
 	At        model.Instant        // when that was
+	Said      string               // why, in its words when it was made first
 	Diagnosis *model.DiagnosisView // of its pool, at that moment; nil where there was none
 	Spans     []Span               // oldest first
 	Dropped   int                  // spans that there was no room for
@@ -21,10 +22,10 @@ type Span struct {
 	Open     bool // it lasts at the end of the story
 }
 
-// First is when the finding was made first, Last when it was made last.
+// First is when the finding was made first.
 func (h *Held) First() model.Instant { return h.Spans[0].From }
 
-// Last is the end of its last stretch.
+// Last is the end of its last stretch: when it was made no more, or the latest frame.
 func (h *Held) Last() model.Instant { return h.Spans[len(h.Spans)-1].To }
 
 // Open reports whether it holds at the end of the story.
@@ -65,14 +66,17 @@ func (f *finds) take(frame *model.Frame) {
 		f.held[k].add(v, frame)
 	}
 	for k := range f.held {
-		if !seen[k] {
-			f.held[k].Spans[len(f.held[k].Spans)-1].Open = false
+		if last := &f.held[k].Spans[len(f.held[k].Spans)-1]; last.Open && !seen[k] {
+			last.To, last.Open = frame.At, false
 		}
 	}
 }
 
 func (h *Held) add(v *model.FindingView, frame *model.Frame) {
 	n := len(h.Spans)
+	if n == 0 {
+		h.Said = v.Because()
+	}
 	switch {
 	case n > 0 && h.Spans[n-1].Open:
 		h.Spans[n-1].To = frame.At
