@@ -63,6 +63,11 @@ var units = []string{"%", "ms", "s", "min", "h", "d", "W", "kW", "Wh", "MHz", "F
 // signs are what belongs to the number behind it.
 var signs = []string{"≥", "≤", "≈", ">"}
 
+// longer are the units behind which a time goes on: 1 min 53 s.
+var longer = []string{"d", "h", "min"}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
+
 // bound is text with its numbers bound to their units and signs.
 func bound(s string) string {
 	words := strings.Split(s, " ")
@@ -86,8 +91,11 @@ func together(before, word string) bool {
 	if slices.Contains(signs, before) {
 		return true
 	}
+	if slices.Contains(longer, before) {
+		return len(word) > 0 && isDigit(word[0])
+	}
 	n := len(before)
-	return n > 0 && before[n-1] >= '0' && before[n-1] <= '9' && slices.Contains(units, word)
+	return n > 0 && isDigit(before[n-1]) && slices.Contains(units, word)
 }
 
 func (w *page) paras(class string, all []Text) {

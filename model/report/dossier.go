@@ -52,7 +52,7 @@ type Source struct {
 
 // Dossier is a story as a document. A story of no frame is one too, and says so.
 func Dossier(s *story.Story, kind Kind, from Source) *paper.Paper {
-	d := &dossier{s: s, from: from}
+	d := &dossier{s: s, from: from, end: s.Axis.N}
 	p := &paper.Paper{Over: "slotop " + string(kind) + " report", Foot: d.foot()}
 	if s.Last == nil {
 		p.Title = "Nothing was seen"
@@ -80,6 +80,8 @@ func Dossier(s *story.Story, kind Kind, from Source) *paper.Paper {
 type dossier struct {
 	s    *story.Story
 	from Source
+
+	begin, end int // the points of the axis that charts show
 }
 
 // under says of what time a dossier is, and of what.

@@ -85,10 +85,10 @@ func (d *dossier) chart(sub *story.Subject, view *model.WorkflowView, s shot) (p
 	}
 	c := d.bare(view.Name)
 	c.Format, c.Top, c.Wide = s.format, s.top, s.wide
-	c.Lines = append(c.Lines, lineOf(main, s.name, s.band))
+	c.Lines = append(c.Lines, d.lineOf(main, s.name, s.band))
 	for i, other := range s.others {
 		if one := sub.Of(other); one != nil && one.Known() {
-			c.Lines = append(c.Lines, lineOf(one, s.names[i], ""))
+			c.Lines = append(c.Lines, d.lineOf(one, s.names[i], ""))
 		}
 	}
 	c.Limit, c.Promise = limitOf(view, s)
@@ -117,12 +117,55 @@ func limitOf(view *model.WorkflowView, s shot) (float64, string) {
 // bare is a chart with the story's axis, marks and gaps and without lines. Breaches are
 // those of a workflow; "" is none.
 func (d *dossier) bare(workflow string) *paper.Chart {
-	c := &paper.Chart{From: d.s.Axis.Start.Wall, To: d.s.Axis.At(max(d.s.Axis.N-1, 1)).Wall, Marks: d.marks(workflow), Gaps: d.silences()}
+	from, to := d.shown()
+	c := &paper.Chart{From: from, To: to, Gaps: within(d.silences(), from, to)}
+	for _, m := range d.marks(workflow) {
+		if !m.At.Before(from) && !m.At.After(to) {
+			c.Marks = append(c.Marks, m)
+		}
+	}
 	for _, b := range d.breaches(workflow) {
 		c.Spans = append(c.Spans, paper.Stretch{From: d.onAxis(b.From), To: d.onAxis(b.To)})
 	}
+	c.Spans = within(c.Spans, from, to)
 	return c
 }
+
+// shown is the time that charts show: its first point and its last.
+func (d *dossier) shown() (from, to time.Time) {
+	return d.onAxis(d.s.Axis.At(d.begin)), d.onAxis(d.s.Axis.At(max(d.end-1, d.begin+1)))
+}
+
+// within are those stretches of which something is shown.
+func within(all []paper.Stretch, from, to time.Time) []paper.Stretch {
+	return slices.DeleteFunc(all, func(s paper.Stretch) bool { return s.To.Before(from) || s.From.After(to) })
+}
+
+// around lets charts show the breaches and as much time on both sides, where the story
+// is much longer than that. It says so.
+func (d *dossier) around() []paper.Block {
+	if len(d.s.Breaches) == 0 {
+		return nil
+	}
+	first, last := d.s.Breaches[0].From, d.s.Breaches[0].To
+	for i := range d.s.Breaches {
+		if to := d.s.Breaches[i].To; to.Mono > last.Mono {
+			last = to
+		}
+	}
+	pad := max(last.Sub(first), leastAround)
+	begin, end := d.s.Axis.Index(first.Add(-pad)), d.s.Axis.Index(last.Add(pad))+1
+	if 2*(end-begin) > d.s.Axis.N || end-begin < 2 {
+		return nil
+	}
+	d.begin, d.end = begin, end
+	text := "Charts show the breaches and as much time around them, " + d.when(d.s.Axis.At(begin), d.s.Axis.At(end-1), false) + " of " +
+		d.when(d.s.First.At, d.s.Last.At, false) + ". The sentences under them are of all the time."
+	return []paper.Block{paper.Para{Text: paper.Toned(text, paper.Quiet)}}
+}
+
+// leastAround is how much time around a breach shows what was before.
+const leastAround = 10 * time.Minute
 
 // onAxis is an instant on the chart's clock: that of the first frame, on which time
 // runs evenly.
@@ -198,8 +241,8 @@ func (d *dossier) serves(name string) bool {
 }
 
 // lineOf is a series as a chart's line.
-func lineOf(s *story.Series, name, band string) paper.Line {
-	points, _ := s.Merged(chartPoints)
+func (d *dossier) lineOf(s *story.Series, name, band string) paper.Line {
+	points, _ := s.Merged(d.begin, d.end, chartPoints)
 	l := paper.Line{Name: name, Band: band}
 	for _, p := range points {
 		l.Y = append(l.Y, p.Value)
@@ -268,9 +311,10 @@ func (d *dossier) heats(sub *story.Subject, view *model.WorkflowView) []paper.Fi
 			continue
 		}
 		v := sub.Heats[one.name]
-		h := &paper.Heat{From: d.onAxis(v.End.Add(-time.Duration(len(v.Counts)) * v.Step)), To: d.onAxis(v.End), Bounds: v.Bounds, Format: unit.Limit}
+		columns, end := d.columns(v)
+		h := &paper.Heat{From: d.onAxis(end.Add(-time.Duration(len(columns)) * v.Step)), To: d.onAxis(end), Bounds: v.Bounds, Format: unit.Limit}
 		sum := 0.0
-		for _, col := range v.Counts {
+		for _, col := range columns {
 			wide := make([]float64, len(col))
 			for i, n := range col {
 				wide[i] = float64(n)
@@ -293,6 +337,19 @@ func (d *dossier) heats(sub *story.Subject, view *model.WorkflowView) []paper.Fi
 	return out
 }
 
+// columns are those of a distribution over time that are shown, and when the last ends.
+func (d *dossier) columns(v *model.Heat) ([][]float32, model.Instant) {
+	from, to := d.s.Axis.At(d.begin), d.s.Axis.At(d.end-1)
+	late := max(0, int(v.End.Sub(to)/v.Step))
+	late = min(late, len(v.Counts))
+	counts := v.Counts[:len(v.Counts)-late]
+	end := v.End.Add(-time.Duration(late) * v.Step)
+	if early := len(counts) - int((end.Sub(from)+v.Step-1)/v.Step); early > 0 {
+		counts = counts[min(early, len(counts)):]
+	}
+	return counts, end
+}
+
 // incidentCharts are the pictures of the workflows that were hurt, and of the machines.
 func (d *dossier) incidentCharts() []paper.Block {
 	names := d.hurt()
@@ -301,6 +358,7 @@ func (d *dossier) incidentCharts() []paper.Block {
 			names = append(names, d.s.Worst.Workflows[i].Name)
 		}
 	}
+	note := d.around()
 	var body []paper.Block
 	for _, name := range names[:min(len(names), maxHurt)] {
 		if figures := d.charts(name, true); len(figures) > 0 {
@@ -313,7 +371,7 @@ func (d *dossier) incidentCharts() []paper.Block {
 	if len(body) == 0 {
 		return nil
 	}
-	return []paper.Block{paper.Section{Title: "Over time", Body: body}}
+	return []paper.Block{paper.Section{Title: "Over time", Body: append(note, body...)}}
 }
 
 // machineShots are what is shown of targets and devices.
@@ -383,7 +441,7 @@ func (d *dossier) standOut(from []story.Subject, s shot, least, varies float64) 
 	var says []paper.Text
 	for _, x := range all[:min(len(all), maxLines)] {
 		name := unit.TruncateLeft(x.name, 32, false)
-		c.Lines = append(c.Lines, lineOf(x.series, name, ""))
+		c.Lines = append(c.Lines, d.lineOf(x.series, name, ""))
 		s.name = name
 		says = append(says, paper.T(d.says(x.series, s)))
 	}

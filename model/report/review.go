@@ -449,15 +449,15 @@ func (d *dossier) overTime() paper.Block {
 		if s := p.Of("load"); s != nil && s.Known() {
 			c := d.bare("")
 			c.Format, c.Limit, c.Promise = unit.Number, model.PlanningLimit, "planning limit "+unit.Number(model.PlanningLimit)
-			c.Lines = []paper.Line{lineOf(s, "load factor, model", "")}
+			c.Lines = []paper.Line{d.lineOf(s, "load factor, model", "")}
 			figures = append(figures, paper.Figure{Title: "Load factor of " + p.Name, Picture: c, Says: []paper.Text{paper.T(d.says(s, shot{name: "load", format: unit.Load}))}})
 		}
 		if s := p.Of("requests_per_second"); s != nil && s.Known() {
 			c := d.bare("")
 			c.Format = unit.Number
-			c.Lines = []paper.Line{lineOf(s, "requests/s", "")}
+			c.Lines = []paper.Line{d.lineOf(s, "requests/s", "")}
 			if o := p.Of("at_objective_per_second"); o != nil && o.Known() {
-				c.Lines = append(c.Lines, lineOf(o, "where an objective breaks, model", ""))
+				c.Lines = append(c.Lines, d.lineOf(o, "where an objective breaks, model", ""))
 			}
 			figures = append(figures, paper.Figure{Title: "Requests of " + p.Name, Picture: c, Says: []paper.Text{paper.T(d.says(s, shot{name: "requests/s", format: unit.Number}))}})
 		}

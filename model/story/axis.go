@@ -20,6 +20,9 @@ type Axis struct {
 // At is the end of point i.
 func (a Axis) At(i int) model.Instant { return a.Start.Add(time.Duration(i) * a.Step) }
 
+// Index is the point that covers an instant, within the axis.
+func (a Axis) Index(at model.Instant) int { return min(max(a.place(at), 0), max(a.N-1, 0)) }
+
 // place is the point of an instant: the nearest, because polls are a little early or
 // late.
 func (a Axis) place(at model.Instant) int {
@@ -164,14 +167,14 @@ func (s *Series) halve() {
 	}
 }
 
-// Merged is the series with at most n points, each of as many of its own, for a
-// picture that has no room for more; every is how many.
-func (s *Series) Merged(n int) (points []Point, every int) {
-	n = max(n, 1)
-	every = max(1, (s.Len()+n-1)/n)
-	for i := 0; i < s.Len(); i += every {
+// Merged is the series from one point up to before another with at most n points, each of
+// as many of its own, for a picture that has no room for more; every is how many.
+func (s *Series) Merged(from, to, n int) (points []Point, every int) {
+	n, to = max(n, 1), min(to, s.Len())
+	every = max(1, (to-from+n-1)/n)
+	for i := from; i < to; i += every {
 		p := nowhere
-		for j := i; j < min(i+every, s.Len()); j++ {
+		for j := i; j < min(i+every, to); j++ {
 			p = s.join(p, s.At(j))
 		}
 		points = append(points, p)

@@ -87,7 +87,7 @@ func TestMergingKeepsThePeak(t *testing.T) {
 		for range random.IntN(6) {
 			s.halve()
 		}
-		merged, every := s.Merged(1 + random.IntN(40))
+		merged, every := s.Merged(0, s.Len(), 1+random.IntN(40))
 		for _, p := range merged {
 			if p.Known() && !slices.Contains(in, p.Value) {
 				t.Fatalf("%v was never measured", p.Value)
@@ -102,6 +102,9 @@ func TestMergingKeepsThePeak(t *testing.T) {
 
 func TestMerged(t *testing.T) {
 	s := narrow(1, 2, 3, 9, nan, nan, 4)
+	if points, every := s.Merged(2, 5, 2); len(points) != 2 || points[0].Value != 9 || points[1].Known() || every != 2 {
+		t.Errorf("of the third to the fifth: %v of %d each", points, every)
+	}
 	for _, tt := range []struct {
 		n     int
 		want  []float64
@@ -112,7 +115,7 @@ func TestMerged(t *testing.T) {
 		{1, []float64{9}, 7},
 		{0, []float64{9}, 7},
 	} {
-		points, every := s.Merged(tt.n)
+		points, every := s.Merged(0, 99, tt.n)
 		got := make([]float64, len(points))
 		for i, p := range points {
 			got[i] = p.Value
