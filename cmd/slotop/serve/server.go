@@ -123,7 +123,8 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 // leave ends every session and waits for the last bytes to go out.
 func (s *Server) leave(cause error) {
 	why := "the server has ended"
-	if cause != nil && !errors.Is(cause, context.Canceled) { // a signal's cause is one too, and says which
+	// A signal's cause is a cancellation too, and says which signal it was.
+	if cause != nil && cause.Error() != context.Canceled.Error() {
 		why += ": " + cause.Error()
 	}
 	s.mu.Lock()
@@ -139,7 +140,7 @@ func (s *Server) leave(cause error) {
 	}()
 	select {
 	case <-gone:
-	case <-time.After(s.limits.farewell + time.Second/4):
+	case <-time.After(s.limits.farewell + time.Second/2):
 	}
 	s.mu.Lock()
 	lines := slices.Collect(maps.Keys(s.lines))
