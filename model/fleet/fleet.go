@@ -239,6 +239,7 @@ func (f *Fleet) flowNamed(o slo.Origin) *workflow {
 	}
 	w := newWorkflow(name, spec, len(f.flows), f.now, f.keepReports())
 	w.history.events = f.events.ofAll()
+	w.events.stage = f.stages.begun()
 	f.flows[name] = w
 	return w
 }

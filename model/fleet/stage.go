@@ -52,6 +52,15 @@ func (f *Fleet) onMark(at model.Instant, name string) {
 	f.note(model.Event{At: at, Kind: model.EventStage, Target: s.name})
 }
 
+// begun is what a workflow that comes now has reported of the open stage: nothing yet. Nil
+// without a stage.
+func (s *stages) begun() *reported {
+	if s.from.IsZero() {
+		return nil
+	}
+	return &reported{start: s.from.Mono}
+}
+
 // see lists the stages, the open one last.
 func (s *stages) see(f *Fleet) []model.StageView {
 	if s.from.IsZero() {

@@ -90,3 +90,23 @@ func TestRanksOfLargeSamples(t *testing.T) {
 		}
 	}
 }
+
+// With less risk the ranks lie farther apart, and more observations are needed for both.
+func TestRanksAt(t *testing.T) {
+	if lo, hi := RanksAt(1000, .95, 0.025); lo != 936 || hi != 964 {
+		t.Errorf("at 95 %%: [%v, %v]", lo, hi)
+	}
+	lo, hi := RanksAt(1000, .95, 0.0005)
+	if lo >= 936 || hi <= 964 {
+		t.Errorf("at 99.9 %%: [%v, %v]", lo, hi)
+	}
+	for _, n := range []float64{141, 142} { // 0.95^142 < 0.0007
+		if _, hi := RanksAt(n, .95, 0.0007); (hi > 0) != (n >= 142) {
+			t.Errorf("n=%v: upper rank %v", n, hi)
+		}
+	}
+	n := float64(exactRanks) * 4 // by the normal approximation
+	if lo, hi := RanksAt(n, .5, 0.025); math.Abs(lo-(n/2-0.98*math.Sqrt(n))) > 3 || math.Abs(hi-(n/2+0.98*math.Sqrt(n))) > 3 {
+		t.Errorf("of %v: [%v, %v]", n, lo, hi)
+	}
+}

@@ -212,3 +212,29 @@ func TestAddAfterAsking(t *testing.T) {
 		t.Errorf("p50=%v, largest=%v", s.Quantile(.5), s.Quantile(1))
 	}
 }
+
+// AtMost counts every observation once, at or below the edges it is at or below.
+func TestAtMost(t *testing.T) {
+	edges := []float64{1, 2, 5}
+	var s Sketch
+	for _, v := range []float64{0, 0.5, 1, 1.5, 2, 4, 5, 9} {
+		s.Add(v)
+	}
+	if got := s.AtMost(edges); !slices.Equal(got, []float64{3, 5, 7, 8}) {
+		t.Errorf("%v", got)
+	}
+	var rough Sketch
+	for i := range 10 * maxExact {
+		rough.Add(float64(i%1000) / 100)
+	}
+	got := rough.AtMost(edges)
+	for i, want := range []float64{101, 201, 501, 1000} {
+		want *= 10 * maxExact / 1000
+		if got[i] > want || got[i] < want*(1-3*accuracy)-10 {
+			t.Errorf("%v at most %v, want about %v", got[i], append(edges, 10)[i], want)
+		}
+	}
+	if got := (&Sketch{}).AtMost(edges); !slices.Equal(got, []float64{0, 0, 0, 0}) {
+		t.Errorf("of nothing %v", got)
+	}
+}
