@@ -2,11 +2,17 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
+
+	"slotop/sources/sim"
 )
 
 // staged is a tape of three minutes with two stages of the same name and one that wants
@@ -150,3 +156,74 @@ func TestPlan(t *testing.T) {
 		}
 	}
 }
+
+// TestComparePasts: two stretches of what one server remembers, before an incident and
+// within it.
+func TestComparePasts(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("plays half an hour of virtual time, with no second goroutine to race with")
+	}
+	const span, into = 30 * time.Minute, 12 * time.Minute
+	start := time.Now().Add(-span).Truncate(time.Second)
+	server := "prom+http://" + serverOf(t, scraped(t, sim.Options{Scenario: "S1", At: span - into, Start: start}, 5*time.Second, span))
+	at := func(d time.Duration) string { return strconv.FormatInt(start.Add(d).Unix(), 10) }
+	r := headless(t, "compare", "-o", "json", "--slo", "chat:ttft=500ms,tpot=50ms,95%",
+		server+"?from="+at(4*time.Minute)+"&to="+at(14*time.Minute), server+"?from="+at(19*time.Minute)+"&to="+at(29*time.Minute))
+	if r.code != exitOK {
+		t.Fatalf("%d: %s%s", r.code, r.err, r.out)
+	}
+	var got struct {
+		Workflows []struct {
+			Name    string
+			Figures []struct {
+				Figure         struct{ Key string }
+				Verdict, Sense string
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(r.out), &got); err != nil {
+		t.Fatal(err)
+	}
+	worse := map[string]bool{}
+	for _, w := range got.Workflows {
+		for _, f := range w.Figures {
+			if f.Sense == "worse" {
+				worse[w.Name+" "+f.Figure.Key] = true
+			}
+		}
+	}
+	if !worse["chat ttft.p50"] || !worse["chat goodput"] {
+		t.Errorf("worse are %v: %s", worse, r.out)
+	}
+}
+
+// TestCompareEvents: requests that were reported one by one tell a fifth more of a median.
+func TestCompareEvents(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write := func(name string, seed uint64, median float64) string {
+		r := rand.New(rand.NewPCG(seed, seed))
+		var b strings.Builder
+		begin := time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
+		for i := range 1500 {
+			queued := begin.Add(time.Duration(i) * 200 * time.Millisecond)
+			first := queued.Add(time.Duration(median * math.Exp(0.6*r.NormFloat64()) * float64(time.Second)))
+			fmt.Fprintf(&b, `{"v":1,"id":"%s-%d","at":%q,"phase":"done","workflow":"chat","stream":true,"queued_at":%q,"first_token_at":%q,"completed_at":%q,"output_tokens":50,"outcome":"completed","status":200}`+"\n",
+				name, i, stamp(first.Add(time.Second)), stamp(queued), stamp(first), stamp(first.Add(time.Second)))
+		}
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return "events:" + path
+	}
+	a, b, c := write("a.jsonl", 1, 0.3), write("b.jsonl", 2, 0.3), write("c.jsonl", 3, 0.37)
+	same := headless(t, "compare", "--width", "120", "--slo", "chat:ttft=500ms,95%", a, b)
+	says(t, "the same", same.out, "nothing differs by more than noise")
+	slower := headless(t, "compare", "--width", "120", "--slo", "chat:ttft=500ms,95%", a, c)
+	says(t, "slower ones", slower.out, "! TTFT p50")
+	says(t, "slower ones", slower.out, "! goodput")
+}
+
+func stamp(t time.Time) string { return t.Format(time.RFC3339Nano) }
