@@ -219,9 +219,9 @@ func figures(w *model.WorkflowView, size layout.Size, look Look) []string {
 }
 
 func kioskFigures(w *model.WorkflowView, look Look) []kioskFigure {
-	promise := []string{""}
+	var promise []string
 	if g := w.Goodput; g != nil && g.Target.OK() {
-		promise[0] = "promised " + unit.Promised(g.Target.Value)
+		promise = []string{"promised " + unit.Promised(g.Target.Value)}
 	}
 	out := []kioskFigure{{About{"goodput", w.Name}, "GOODPUT", look.goodput(w), promise}}
 	for _, metric := range []model.Metric{model.MetricTTFT, tokenMetric(w)} {
@@ -251,6 +251,9 @@ func (k Look) fullest(texts []string, n int) string {
 		if cells(t) <= n {
 			return t
 		}
+	}
+	if len(texts) == 0 {
+		return ""
 	}
 	return k.cut(texts[0], n)
 }

@@ -200,6 +200,9 @@ func (k Look) span(d time.Duration) string {
 // age is how long ago something was, in few cells.
 func (k Look) age(d time.Duration) string {
 	d = d.Truncate(time.Second)
+	if k.Still && d > time.Minute {
+		d = d.Truncate(time.Minute)
+	}
 	if d < time.Minute {
 		return unit.Limit(d.Seconds())
 	}
