@@ -7,9 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os/signal"
 	"slices"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -70,7 +68,7 @@ func (a *app) check(ctx context.Context, args []string) error {
 	verdict := report.Judge(f, report.CheckOptions{
 		Only: a.asked, Expected: named(policy), MinRequests: float64(a.flags.minRequests),
 	})
-	if err := a.printVerdict(verdict); err != nil {
+	if err := printed("verdict", func() error { return a.printVerdict(verdict) }); err != nil {
 		return err
 	}
 	switch {
@@ -102,26 +100,20 @@ func named(p model.Policy) []string {
 	return names
 }
 
-// printVerdict writes a check in the chosen form. A reader that went away has
-// seen enough; the exit code still tells.
-func (a *app) printVerdict(c *report.Check) error {
-	signal.Ignore(syscall.SIGPIPE)
-	var err error
+// printVerdict writes a check in the chosen form.
+func (a *app) printVerdict(c *report.Check) (err error) {
 	switch a.flags.output {
 	case "json":
-		err = report.CheckJSON(a.out, c)
+		return report.CheckJSON(a.out, c)
 	case "junit":
-		err = report.CheckJUnit(a.out, c)
+		return report.CheckJUnit(a.out, c)
 	case "markdown":
 		_, err = io.WriteString(a.out, report.CheckMarkdown(c))
 	default:
 		opt := report.Options{Width: a.textWidth(), ASCII: a.flags.ascii || asciiOnly()}
 		_, err = io.WriteString(a.out, report.CheckText(c, opt))
 	}
-	if err != nil && !errors.Is(err, syscall.EPIPE) {
-		return fmt.Errorf("print the verdict: %w", err)
-	}
-	return nil
+	return err
 }
 
 // checkFrame is the frame to judge, whose window is all of what was polled or

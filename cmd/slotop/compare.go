@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -65,7 +63,8 @@ func (a *app) compare(ctx context.Context, args []string) error {
 		return err
 	}
 	c := compare.Stages(sides[0].stage, sides[1].stage)
-	if err := a.printCompared(&c, sides[0].simulated || sides[1].simulated); err != nil {
+	err = printed("comparison", func() error { return a.printCompared(&c, sides[0].simulated || sides[1].simulated) })
+	if err != nil {
 		return err
 	}
 	return a.comparedCode(ctx, &c)
@@ -130,14 +129,11 @@ func worse(c *compare.Comparison, names []string) []string {
 	return out
 }
 
-// printCompared writes a comparison in the chosen form. A reader that went away has seen
-// enough; the exit code still tells.
-func (a *app) printCompared(c *compare.Comparison, simulated bool) error {
-	signal.Ignore(syscall.SIGPIPE)
-	var err error
+// printCompared writes a comparison in the chosen form.
+func (a *app) printCompared(c *compare.Comparison, simulated bool) (err error) {
 	switch a.flags.output {
 	case "json":
-		err = report.ComparedJSON(a.out, c)
+		return report.ComparedJSON(a.out, c)
 	case "markdown":
 		_, err = io.WriteString(a.out, report.ComparedPaper(c, simulated).Markdown())
 	case "html":
@@ -146,8 +142,5 @@ func (a *app) printCompared(c *compare.Comparison, simulated bool) error {
 		opt := report.Options{Width: a.textWidth(), ASCII: a.flags.ascii || asciiOnly()}
 		_, err = io.WriteString(a.out, report.ComparedText(c, opt))
 	}
-	if err != nil && !errors.Is(err, syscall.EPIPE) {
-		return fmt.Errorf("print the comparison: %w", err)
-	}
-	return nil
+	return err
 }

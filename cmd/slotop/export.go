@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"slotop/model"
-	"slotop/model/fleet"
 	"slotop/model/report"
 	"slotop/sources"
 )
@@ -74,21 +73,14 @@ func (a *app) export(ctx context.Context, listen string, args []string) error {
 	if opened[0].Saved {
 		return errors.Join(errNotLive, sources.CloseAll(opened))
 	}
-	every := s.interval(opened)
-	c, err := newCore(fleet.Config{Targets: targetsOf(opened), Every: every, Window: s.window, Policy: s.policy})
+	c, al, err := a.collector(s, opened)
 	if err != nil {
-		return errors.Join(err, sources.CloseAll(opened))
+		return err
 	}
-	al, err := a.alerting(s, opened)
-	if err != nil {
-		return errors.Join(err, sources.CloseAll(opened))
-	}
-	al.follow(c)
 	defer al.end(lastWordsTold)
 	modest(len(opened))
 	return a.exportFor(ctx, l, c.box, func(ctx context.Context) error {
-		after := c.recall(ctx, opened, recalled)
-		return sources.Run(ctx, opened, sources.RunOptions{Every: every, Timeout: s.timeout, Seed: seed(), After: after}, c.take)
+		return c.collect(ctx, s, opened, c.take)
 	})
 }
 

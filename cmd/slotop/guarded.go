@@ -31,7 +31,7 @@ func (g guarded) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 func (g guarded) View() (v tea.View) {
 	v = g.t.view
 	defer g.t.recovered()
-	if g.t.outlet.clear() {
+	if g.t.outlet.Clear() {
 		v = g.Model.View()
 		g.t.view = v
 	}

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"slotop/model"
-	"slotop/model/fleet"
 	"slotop/model/report"
 	"slotop/model/tape"
 	"slotop/model/unit"
@@ -147,15 +146,10 @@ func (a *app) snapshotTargets(ctx context.Context, args []string, each func(*mod
 	if err != nil {
 		return err
 	}
-	c, err := newCore(fleet.Config{Targets: targetsOf(opened), Every: s.interval(opened), Window: s.window, Policy: s.policy})
+	c, al, err := a.collector(s, opened)
 	if err != nil {
-		return errors.Join(err, sources.CloseAll(opened))
+		return err
 	}
-	al, err := a.alerting(s, opened)
-	if err != nil {
-		return errors.Join(err, sources.CloseAll(opened))
-	}
-	al.follow(c)
 	defer al.endHeadless(ctx)
 	// Saved pages end by themselves, all else goes on until it is told not to.
 	endless := a.flags.forTime == 0 && slices.ContainsFunc(opened, func(o sources.Opened) bool { return !o.Saved })

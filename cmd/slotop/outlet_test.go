@@ -29,13 +29,13 @@ func TestOutlet(t *testing.T) {
 	r, w := pipe(t)
 	failed := make(chan error, 1)
 	o := newOutlet(w, func(err error) { failed <- err })
-	defer o.stop()
+	defer o.Stop()
 	// More than a pipe holds: the write must return all the same.
 	big := strings.Repeat("x", 1<<20)
 	if n, err := o.WriteString(big); n != len(big) || err != nil {
 		t.Fatal(n, err)
 	}
-	if o.clear() || o.drain(time.Millisecond) {
+	if o.Clear() || o.Drain(time.Millisecond) {
 		t.Error("nobody reads, and everything was taken")
 	}
 	buf := make([]byte, len(big))
@@ -46,7 +46,7 @@ func TestOutlet(t *testing.T) {
 		}
 		n += m
 	}
-	if string(buf) != big || !o.drain(patience) || !o.clear() {
+	if string(buf) != big || !o.Drain(patience) || !o.Clear() {
 		t.Error("other bytes came")
 	}
 	if _, err := o.WriteString(strings.Repeat("y", spool.MaxPending+1)); err == nil || <-failed == nil {
@@ -65,7 +65,7 @@ func TestOutletFails(t *testing.T) {
 	if err := <-failed; err == nil {
 		t.Error("no reason")
 	}
-	if _, err := o.WriteString("x"); err == nil || !o.drain(0) {
+	if _, err := o.WriteString("x"); err == nil || !o.Drain(0) {
 		t.Error("a broken outlet takes bytes")
 	}
 }

@@ -8,11 +8,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -272,22 +270,13 @@ func (a *app) writeReport(form string, r reportFlags, s *story.Story, from repor
 			return err
 		}
 		fmt.Fprintf(a.err, "slotop: %s\n", f)
-	} else if err := a.printDocument(doc.Bytes()); err != nil {
+	} else if err := printed("report", func() error { _, err := a.out.Write(doc.Bytes()); return err }); err != nil {
 		return err
 	}
 	if r.csv == "" {
 		return nil
 	}
 	return a.writeSeries(r.csv, s)
-}
-
-// printDocument writes to standard output. A reader that went away has seen enough.
-func (a *app) printDocument(doc []byte) error {
-	signal.Ignore(syscall.SIGPIPE)
-	if _, err := a.out.Write(doc); err != nil && !errors.Is(err, syscall.EPIPE) {
-		return fmt.Errorf("print the report: %w", err)
-	}
-	return nil
 }
 
 func (a *app) writeSeries(dir string, s *story.Story) error {

@@ -17,7 +17,6 @@ import (
 	gossh "golang.org/x/crypto/ssh"
 
 	"slotop/cmd/slotop/serve"
-	"slotop/model/fleet"
 	"slotop/model/unit"
 	"slotop/sources"
 )
@@ -88,24 +87,18 @@ func (a *app) serve(ctx context.Context, f serving, args []string) error {
 	if opened[0].Saved {
 		return errors.Join(errRecorded, sources.CloseAll(opened))
 	}
-	c, err := newCore(fleet.Config{Targets: targetsOf(opened), Every: s.interval(opened), Window: s.window, Policy: s.policy})
+	c, al, err := a.collector(s, opened)
 	if err != nil {
-		return errors.Join(err, sources.CloseAll(opened))
+		return err
 	}
-	c.kept = newFootage(len(opened), s.interval(opened))
-	al, err := a.alerting(s, opened)
-	if err != nil {
-		return errors.Join(err, sources.CloseAll(opened))
-	}
-	al.follow(c)
 	defer al.end(lastWordsTold)
+	c.kept = newFootage(len(opened), s.interval(opened))
 	g, err := newGallery(c, s, opened, al)
 	if err != nil {
 		return errors.Join(err, sources.CloseAll(opened))
 	}
 	return a.serveFor(ctx, door, g, func(ctx context.Context) error {
-		after := c.recall(ctx, opened, recalled)
-		return sources.Run(ctx, opened, sources.RunOptions{Every: s.interval(opened), Timeout: s.timeout, Seed: seed(), After: after}, s.notes.beside(c.take, true))
+		return c.collect(ctx, s, opened, s.notes.beside(c.take, true))
 	})
 }
 

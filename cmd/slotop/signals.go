@@ -45,7 +45,7 @@ func (t *terminal) suspend(ctx context.Context) {
 	if err := t.program.ReleaseTerminal(); err != nil {
 		return
 	}
-	t.outlet.drain(bytesTaken)
+	t.outlet.Drain(bytesTaken)
 	stop()
 	if err := t.program.RestoreTerminal(); err != nil {
 		t.end(fmt.Errorf("take the terminal again: %w", err), "")

@@ -71,7 +71,7 @@ func (t *terminal) show(ctx context.Context, m tea.Model, beside func(context.Co
 	t.found, _ = term.GetState(int(t.in.Fd()))
 	t.up = make(chan struct{})
 	t.outlet = newOutlet(t.out, func(error) { t.end(errHungUp, "") })
-	defer t.outlet.stop()
+	defer t.outlet.Stop()
 	if t.titled {
 		_, _ = t.outlet.WriteString(titleKept)
 	}
@@ -165,7 +165,7 @@ func (t *terminal) leave() {
 	if t.titled {
 		_, _ = t.outlet.WriteString(titleBack)
 	}
-	t.outlet.drain(bytesTaken)
+	t.outlet.Drain(bytesTaken)
 }
 
 // The terminal's own stack of window titles (xterm's window operations 22 and 23).

@@ -16,7 +16,6 @@ import (
 
 	"golang.org/x/term"
 
-	"slotop/model/fleet"
 	"slotop/model/report"
 	"slotop/model/spell"
 	"slotop/model/tape"
@@ -51,25 +50,19 @@ func (a *app) watch(ctx context.Context, args []string) error {
 	if opened[0].Saved {
 		return a.watchSaved(ctx, s, opened)
 	}
-	every := s.interval(opened)
-	c, err := newCore(fleet.Config{Targets: targetsOf(opened), Every: every, Window: s.window, Policy: s.policy})
+	c, al, err := a.collector(s, opened)
 	if err != nil {
-		return errors.Join(err, sources.CloseAll(opened))
+		return err
 	}
-	c.kept = newFootage(len(opened), every)
-	al, err := a.alerting(s, opened)
-	if err != nil {
-		return errors.Join(err, sources.CloseAll(opened))
-	}
-	al.follow(c)
 	defer al.end(lastWords)
+	every := s.interval(opened)
+	c.kept = newFootage(len(opened), every)
 	screen := tui.Options{
 		Targets: targetsOf(opened), Every: every, Window: c.setWindow, Ack: c.acknowledge, Mark: c.mark, Past: c.kept, Recalled: c.recallShare,
 		Signals: s.file.Alerts.attention(), Outbox: al.outbox(),
 	}
 	return a.show(ctx, s, c.box, screen, func(ctx context.Context) error {
-		after := c.recall(ctx, opened, recalled)
-		return sources.Run(ctx, opened, sources.RunOptions{Every: every, Timeout: s.timeout, Seed: seed(), After: after}, s.notes.beside(c.take, true))
+		return c.collect(ctx, s, opened, s.notes.beside(c.take, true))
 	})
 }
 
