@@ -51,7 +51,7 @@ vet:
 # The model, what draws, and the simulator start no goroutine and have one caller at a
 # time, which a rule of the house holds them to: of these packages only the one whose
 # arrays readers share can race.
-RACED = $$($(GO) list ./... | grep -vE '^slotop/(model|tui/(panes|chart|layout)|sources/sim)') ./model/series
+RACED = $$($(GO) list ./... | grep -vE '^slotop/(model|tui/(panes|chart|layout|picture)|sources/sim)') ./model/series
 
 # Short: what computes for minutes of virtual time has no second goroutine to race
 # with, and runs in full without the detector.

@@ -15,6 +15,8 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/vt"
+
+	"slotop/cmd/slotop/screen"
 )
 
 // The figures of the whole program against its budgets. Each benchmark runs the
@@ -191,7 +193,7 @@ func BenchmarkWatching(b *testing.B) {
 			<-time.After(time.Duration(max(b.N, 8)) * time.Second)
 			after, rss := s.usage()
 			b.ReportMetric(100*(after-before).Seconds()/time.Since(from).Seconds(), "%cpu")
-			b.ReportMetric(100*wakeUps(framesPerSecond).Seconds(), "idle-%cpu")
+			b.ReportMetric(100*wakeUps(screen.FramesPerSecond).Seconds(), "idle-%cpu")
 			b.ReportMetric(rss, "MB-rss")
 			b.ReportMetric(rows.Sub(begin).Seconds()*1e3, "ms-first-rows")
 			b.ReportMetric(0, "ns/op")

@@ -8,11 +8,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/charmbracelet/colorprofile"
 	"golang.org/x/term"
 
+	"slotop/cmd/slotop/screen"
 	"slotop/model/report"
 	"slotop/sources"
 	"slotop/sources/discover"
@@ -77,7 +77,7 @@ func (a *app) terminalFact() report.Fact {
 
 // colours are how many the screen will use.
 func (a *app) colours() string {
-	if slices.Contains(withoutColour, os.Getenv("TERM")) {
+	if screen.Colourless(os.Getenv("TERM")) {
 		return "no colours"
 	}
 	switch colorprofile.Detect(a.screen, os.Environ()) {

@@ -73,7 +73,8 @@ var layers = []layer{
 	{pkg: "tui/...", may: []string{"tui/...", "themes", "model", "model/unit", "model/glossary", "model/compare"}},
 	{pkg: "cmd/slotop/notify", may: []string{"model", "model/unit"}},
 	{pkg: "cmd/slotop/spool"},
-	{pkg: "cmd/slotop/serve", may: []string{"model/unit", "cmd/slotop/spool"}},
+	{pkg: "cmd/slotop/screen"},
+	{pkg: "cmd/slotop/serve", may: []string{"model/unit", "cmd/slotop/spool", "cmd/slotop/screen"}},
 	{pkg: "cmd/...", may: []string{"model/...", "sources/...", "themes", "tui/...", "cmd/slotop/..."}},
 }
 
@@ -114,7 +115,7 @@ var clock = map[string][]string{
 
 // alone are the packages that have one caller at a time and start no goroutine: the
 // race detector is not run on them (RACED in the Makefile).
-var alone = []string{"model/...", "tui/panes", "tui/chart", "tui/layout", "sources/sim"}
+var alone = []string{"model/...", "tui/panes", "tui/chart", "tui/layout", "tui/picture", "sources/sim"}
 
 // printing and exiting, by import path.
 var printing = map[string][]string{

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/term"
 
+	"slotop/cmd/slotop/screen"
 	"slotop/model"
 	"slotop/sources"
 	"slotop/sources/dialect"
@@ -214,7 +215,7 @@ const console = "linux"
 // asciiLocale reports whether the variables rule out more than ASCII: by the locale, or
 // by a terminal that has no other characters.
 func asciiLocale(get func(string) string) bool {
-	if t := get("TERM"); t == console || slices.Contains(withoutColour, t) {
+	if t := get("TERM"); t == console || screen.Colourless(t) {
 		return true
 	}
 	locale := strings.ToUpper(cmp.Or(get("LC_ALL"), get("LC_CTYPE"), get("LANG")))

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
-	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -16,6 +15,8 @@ import (
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/term"
+
+	"slotop/cmd/slotop/screen"
 )
 
 // terminal owns the user's terminal while the screen is on it. Whatever ends the
@@ -31,7 +32,6 @@ type terminal struct {
 	program *tea.Program
 	cancel  context.CancelFunc
 	up      chan struct{} // closed when the screen runs
-	view    tea.View      // the last one drawn; of the program's own goroutine
 
 	mu    sync.Mutex
 	why   error  // what ended the screen, nil for the user's own quit
@@ -55,13 +55,6 @@ const (
 	collectorsEnd = 200 * time.Millisecond
 )
 
-// framesPerSecond is how often the renderer looks whether there is something to
-// write. What there is the screen's own tick decides.
-const framesPerSecond = 30
-
-// withoutColour are terminals that the colour library takes for coloured ones.
-var withoutColour = []string{"vt52", "vt100", "vt102", "vt220", "vt320"}
-
 // show runs the model on the terminal until it ends and says why it ended: nil
 // after a quit, otherwise the reason. beside runs next to it, and a panic in it
 // ends the screen too.
@@ -77,12 +70,13 @@ func (t *terminal) show(ctx context.Context, m tea.Model, beside func(context.Co
 	}
 	opts := []tea.ProgramOption{
 		tea.WithContext(ctx), tea.WithInput(t.in), tea.WithOutput(t.outlet),
-		tea.WithoutSignalHandler(), tea.WithFPS(framesPerSecond),
+		tea.WithoutSignalHandler(), tea.WithFPS(screen.FramesPerSecond),
 	}
-	if slices.Contains(withoutColour, os.Getenv("TERM")) {
+	if screen.Colourless(os.Getenv("TERM")) {
 		opts = append(opts, tea.WithColorProfile(colorprofile.ASCII))
 	}
-	t.program = tea.NewProgram(guarded{m, t}, opts...)
+	guard := screen.Guard{Up: func() { close(t.up) }, Clear: t.outlet.Clear, Recovered: t.recovered}
+	t.program = tea.NewProgram(guard.Model(m), opts...)
 	defer t.watchSignals(ctx)()
 	defer t.watchHangUp()()
 

@@ -15,15 +15,9 @@ import (
 	"github.com/charmbracelet/colorprofile"
 	gossh "golang.org/x/crypto/ssh"
 
+	"slotop/cmd/slotop/screen"
 	"slotop/cmd/slotop/spool"
 )
-
-// framesPerSecond is how often the renderer looks whether there is something to
-// write. What there is the screen's own tick decides.
-const framesPerSecond = 30
-
-// withoutColour are terminals that the colour library takes for coloured ones.
-var withoutColour = []string{"vt52", "vt100", "vt102", "vt220", "vt320"}
 
 // viewer is one screen on one channel. What stops or breaks here stops nothing else.
 type viewer struct {
@@ -42,7 +36,6 @@ type viewer struct {
 	asked   atomic.Int64 // when an open question was asked, 0: none is open
 	asking  time.Time    // of the last question, or the beginning; of the server's watch
 	aside   atomic.Bool  // what is written is no output but a remark
-	view    tea.View     // the last one drawn; of the program's own goroutine
 
 	mu      sync.Mutex
 	program *tea.Program
@@ -106,9 +99,10 @@ func (v *viewer) show() {
 	v.server.log("login %s: %s %q", v.who, sized(v.size), v.is.Get("TERM"))
 	opts := []tea.ProgramOption{
 		tea.WithInput(keys{v}), tea.WithOutput(v.out), tea.WithEnvironment(v.is.Env), tea.WithColorProfile(v.profile()),
-		tea.WithoutSignalHandler(), tea.WithFPS(framesPerSecond), tea.WithFilter(stays),
+		tea.WithoutSignalHandler(), tea.WithFPS(screen.FramesPerSecond), tea.WithFilter(stays),
 	}
-	p := v.prepare(guarded{m, v}, opts)
+	guard := screen.Guard{Up: func() {}, Clear: v.out.Clear, Recovered: v.recovered}
+	p := v.prepare(guard.Model(m), opts)
 	if p == nil {
 		return
 	}
@@ -152,7 +146,7 @@ func (v *viewer) sayNo(why string) {
 
 // profile is what the client's terminal can show.
 func (v *viewer) profile() colorprofile.Profile {
-	if slices.Contains(withoutColour, v.is.Get("TERM")) {
+	if screen.Colourless(v.is.Get("TERM")) {
 		return colorprofile.ASCII
 	}
 	return colorprofile.Env(v.is.Env)

@@ -1,0 +1,88 @@
+// Package screen keeps a screen and what it runs beside from harming one another: a panic
+// in it ends that screen alone, and nothing is drawn that its terminal cannot take yet. It
+// does not decide how a screen ends.
+package screen
+
+import (
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// FramesPerSecond is how often the renderer looks whether there is something to
+// write. What there is the screen's own tick decides.
+const FramesPerSecond = 30
+
+// withoutColour are terminals that the colour library takes for coloured ones.
+var withoutColour = []string{"vt52", "vt100", "vt102", "vt220", "vt320"}
+
+// Colourless reports whether a terminal of that name (TERM) is known to have no colours.
+func Colourless(term string) bool { return slices.Contains(withoutColour, term) }
+
+// Guard is what a screen is guarded with.
+type Guard struct {
+	Up        func()      // called once the screen runs
+	Clear     func() bool // whether the terminal took everything so far
+	Recovered func()      // deferred around whatever the screen does: recovers, and ends it
+}
+
+// Model is a screen under guard: with every panic turned into an orderly end, and with
+// no drawing while the terminal has not taken the last one. The newest picture is drawn
+// when it can be shown, those between are skipped.
+func (g Guard) Model(m tea.Model) tea.Model { return guarded{m, &watch{Guard: g}} }
+
+type guarded struct {
+	tea.Model
+	*watch
+}
+
+var _ tea.Model = guarded{}
+
+// watch is what does not change with each message.
+type watch struct {
+	Guard
+	drawn tea.View // the last one; of the program's own goroutine
+}
+
+// Init implements tea.Model.
+func (g guarded) Init() tea.Cmd {
+	defer g.Recovered()
+	defer g.Up()
+	return g.safe(g.Model.Init())
+}
+
+// Update implements tea.Model.
+func (g guarded) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
+	next = g
+	defer g.Recovered()
+	m, cmd := g.Model.Update(msg)
+	return guarded{m, g.watch}, g.safe(cmd)
+}
+
+// View implements tea.Model. After a panic it is the last view.
+func (g guarded) View() (v tea.View) {
+	v = g.drawn
+	defer g.Recovered()
+	if g.Clear() {
+		v = g.Model.View()
+		g.drawn = v
+	}
+	return v
+}
+
+// safe is cmd, and the commands it hands out, with panics recovered.
+func (w *watch) safe(cmd tea.Cmd) tea.Cmd {
+	if cmd == nil {
+		return nil
+	}
+	return func() (msg tea.Msg) {
+		defer w.Recovered()
+		msg = cmd()
+		if batch, ok := msg.(tea.BatchMsg); ok {
+			for i, c := range batch {
+				batch[i] = w.safe(c)
+			}
+		}
+		return msg
+	}
+}
