@@ -52,7 +52,8 @@ type form uint8
 
 const (
 	inFull  form = iota // 2 latency
-	inBrief             // 2 lat
+	inBrief             // 2 lat, but in full where one is
+	inShort             // 2 lat
 	inDigit             // 2, but in full where one is
 	inBare              // 2
 )
@@ -100,7 +101,7 @@ func footerKey(f *model.Frame, k KeyHelp, form form, look Look) part {
 	case k.Brief == "":
 	case form == inBare, form == inDigit && !k.Here:
 		name = ""
-	case form == inBrief && !k.Here:
+	case form == inShort, form == inBrief && !k.Here:
 		name = " " + k.Brief
 	}
 	key := themes.Key

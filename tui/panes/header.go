@@ -52,7 +52,7 @@ func (h Header) Render(f *model.Frame, size layout.Size, look Look) string {
 	if !f.At.IsZero() {
 		right = append(right,
 			say(0, themes.Text, f.At.Wall.UTC().Format("15:04:05")+" UTC"),
-			say(3, themes.Muted, window(f, look)).of("window", ""))
+			say(3, themes.Muted, brief(window(f, look), size.W)).of("window", ""))
 	}
 	l := look.line(size.W - 1).pad(1)
 	if h.Status.Bar.Known {
@@ -175,6 +175,18 @@ func clockSpan(d time.Duration) string {
 	return fmt.Sprintf("%02d:%02d", s/60, s%60)
 }
 
+// noWindow is that there are no numbers yet.
+const noWindow = "no window yet"
+
+// brief is what the numbers cover on a screen of w cells: without a window, the name of
+// the program has room beside it.
+func brief(window string, w int) string {
+	if window == noWindow && w < narrow {
+		return "no window"
+	}
+	return window
+}
+
 // window says what the numbers cover; less than asked for is said.
 func window(f *model.Frame, look Look) string {
 	asked := look.span(time.Duration(f.WindowS * float64(time.Second)))
@@ -183,7 +195,7 @@ func window(f *model.Frame, look Look) string {
 	case slices.ContainsFunc(f.Targets, func(t model.TargetView) bool { return t.Polls-t.FailedPolls > 1 }):
 		return "last " + asked // there was one, and nobody answers any more
 	default:
-		return "no window yet"
+		return noWindow
 	}
 	if got := f.CoveredS.Value; got < 0.9*f.WindowS {
 		return look.span(time.Duration(got*float64(time.Second)).Round(time.Second)) + " of " + asked

@@ -221,13 +221,15 @@ func fitting(ps []part, w, gap int) []part {
 // ends puts some parts at the left and others at the right. Both draw on the
 // same room; the left keeps at least what its parts without drop need.
 func (l *line) ends(gap int, left, right []part) *line {
-	room := l.max - l.w - gap
 	need := widthOf(fitting(left, 0, gap), gap)
-	right = fitting(right, room-need, gap)
+	right = fitting(right, l.max-l.w-gap-need, gap)
+	if len(right) == 0 {
+		return l.parts(gap, left...)
+	}
 	at := l.max - widthOf(right, gap)
-	l.max -= widthOf(right, gap) + gap
+	l.max = at - gap
 	l.parts(gap, left...)
-	l.max += widthOf(right, gap) + gap
+	l.max = at + widthOf(right, gap)
 	return l.pad(at).parts(gap, right...)
 }
 
