@@ -58,7 +58,7 @@ func TestOnlyGPUs(t *testing.T) {
 	h.press("down", "enter")
 	h.shows("1 H100 80GB HBM3 present")
 	h.press("esc", "5")
-	h.shows("FLEET 1 target")
+	h.shows("1 target")
 	h.press("1")
 	h.shows("GPUS 4")
 

@@ -140,6 +140,22 @@ func TestEverythingAt80x24(t *testing.T) {
 		"vllm-0:8000", "vllm-1:8000", "SLO 500 ms", "03:10", "q quit")
 }
 
+// TestHelpIsAlwaysTold: the key that tells all others does not go for a screen's long name
+// or for blanks.
+func TestHelpIsAlwaysTold(t *testing.T) {
+	h := newHarness(t, tuitest.Breach(), nil)
+	for _, w := range []int{40, 41, 44, 60, 72, 78, 79, 80, 81, 100} {
+		h.resize(w, 24)
+		for _, screen := range []string{"1", "2", "3", "4", "5", "6", "7"} {
+			h.press(screen)
+			rows := strings.Split(h.text(), "\n")
+			if foot := rows[len(rows)-1]; !strings.Contains(foot, "? help") || !strings.Contains(foot, "q quit") {
+				t.Errorf("%d columns, screen %s: %q", w, screen, foot)
+			}
+		}
+	}
+}
+
 func TestWallDoesNotStretch(t *testing.T) {
 	h := newHarness(t, tuitest.Breach(), nil)
 	h.resize(300, 100)
@@ -157,7 +173,7 @@ func TestBeforeTheFirstFrame(t *testing.T) {
 	})
 	h.shows("no good answer yet from any of 2 targets", "tried every", "a:8000", "asked, no answer yet", "2 targets", "q quit")
 	h.press("5")
-	h.shows("FLEET 2 targets", "2 starting")
+	h.shows("2 targets", "2 starting")
 	h.frame = tuitest.Calm()
 	h.press("1")
 	h.tick(time.Second)
@@ -342,7 +358,7 @@ func TestOpening(t *testing.T) {
 	h.press("pgdown", "pgdown")
 	h.shows("the gap between two streamed events", "moves only when a request ends", "NOT EXPORTED", "swapped")
 	h.press("esc")
-	h.shows("FLEET 8 targets")
+	h.shows("8 targets")
 	h.press("/", "d", "p", "enter", "down", "enter")
 	h.shows("dp:8000", "ENGINES", "2 data-parallel engines", "running 10", "2 lines skipped, the first: line 5", "ITL")
 

@@ -124,6 +124,6 @@ func TestCapacityScreen(t *testing.T) {
 	h.press("7")
 	h.resize(40, 10)
 	h.shows("0.47", "room", "you can add 4.5", "14.4 an objective breaks")
-	h.press("pgdown", "pgdown", "pgdown")
+	h.press("pgdown", "pgdown")
 	h.shows("the objective on TPOT")
 }

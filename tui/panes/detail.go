@@ -49,15 +49,7 @@ func opened(f *model.Frame, id model.TargetID) *model.TargetView {
 
 func detailLines(f *model.Frame, t *model.TargetView, w int, look Look) []string {
 	s := &sheet{w: w, look: look}
-	c := conditionOf(t)
-	title := []seg{
-		{conditionTable[c].role, look.mark(c) + " "}, {themes.Strong, look.foreign(t.Name, 40)},
-		{conditionTable[c].role, " " + targetWord(c)},
-	}
-	if !t.Since.IsZero() {
-		title = append(title, seg{themes.Muted, " for " + look.span(f.At.Sub(t.Since).Truncate(time.Second)) + ", since " + hms(t.Since) + " UTC"})
-	}
-	s.out = append(s.out, look.rule(w, title))
+	s.out = append(s.out, look.rule(w, detailTitle(f, t, look)))
 	s.polls(f, t)
 	switch {
 	case t.Probe != nil:
@@ -70,6 +62,19 @@ func detailLines(f *model.Frame, t *model.TargetView, w int, look Look) []string
 	s.notes(f, t)
 	s.signals(t)
 	return s.out
+}
+
+// detailTitle names a target and says how it is, since when.
+func detailTitle(f *model.Frame, t *model.TargetView, look Look) []seg {
+	c := conditionOf(t)
+	title := []seg{
+		{conditionTable[c].role, look.mark(c) + " "}, {themes.Strong, look.foreign(t.Name, 40)},
+		{conditionTable[c].role, " " + targetWord(c)},
+	}
+	if !t.Since.IsZero() {
+		title = append(title, seg{themes.Muted, " for " + look.span(f.At.Sub(t.Since).Truncate(time.Second)) + ", since " + hms(t.Since) + " UTC"})
+	}
+	return title
 }
 
 // polls says how the target answers.
@@ -156,14 +161,18 @@ func (s *sheet) passedOn(t *model.TargetView) {
 // moves nobody's reading of a chart.
 const tellSkew = 2
 
-// numbers is what the target reads now, in full: bracket, n and basis.
+// numbers is what the target reads now, in full: bracket, n and basis. Of one that no
+// longer answers it is what was read last.
 func (s *sheet) numbers(f *model.Frame, t *model.TargetView) {
 	k, id := s.look, string(t.ID)
-	span := []part{say(2, themes.Muted, window(f, k))}
+	title, span := "NOW", []part{say(2, themes.Muted, window(f, k))}
+	if c := conditionOf(t); (c == down || c == stale) && !t.LastGoodAt.IsZero() {
+		title, span[0] = "LAST KNOWN", say(2, themes.Warn, "read at "+hms(t.LastGoodAt)+" UTC")
+	}
 	if acrossRestart(f, t) {
 		span = append(span, say(1, themes.Warn, "figures span a restart at "+hms(t.RestartedAt)))
 	}
-	s.rule("NOW", span...)
+	s.rule(title, span...)
 	s.fact("requests", k.measure(0, "running", k.count(t.Running, 12), "").of("running", id), k.measure(0, "waiting", k.count(t.Waiting, 12), "").of("waiting", id),
 		k.measure(1, "finished", k.rate(t.RequestsPerSecond, 12), "/s").of("requests_per_second", id), k.measure(2, "preempted", k.rate(t.PreemptionsPerSec, 12), "/s").of("preemptions", id))
 	flow := []part{k.measure(0, "output", k.rate(t.OutputPerSecond, 12), " tok/s").of("output_per_second", id)}
@@ -181,9 +190,9 @@ func (s *sheet) numbers(f *model.Frame, t *model.TargetView) {
 }
 
 // engines is a row for each data-parallel engine behind the target, and which of them
-// carries more than its share.
+// carries more than its share. One alone is the target.
 func (s *sheet) engines(t *model.TargetView) {
-	if len(t.Engines) == 0 {
+	if len(t.Engines) < 2 {
 		return
 	}
 	k := s.look

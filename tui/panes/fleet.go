@@ -70,8 +70,25 @@ func (Fleet) Render(f *model.Frame, size layout.Size, look Look) string {
 	}
 	if more > 0 {
 		out = append(out, look.line(size.W).pad(indent).put(themes.Muted, moreRows(rows[from:to], len(order), from, to, len(rows))).String())
+	} else if room := size.H - len(out); room >= previewLeast {
+		out = append(out, preview(f, rows[at].t, layout.Size{W: size.W, H: room}, look)...)
 	}
 	return lines(size.H, out...)
+}
+
+// previewLeast is how many lines below a short list are worth a look at the target under
+// the cursor: how it answers, and some of its numbers.
+const previewLeast = 8
+
+// preview is the beginning of what opening a target shows, and how much more that is.
+func preview(f *model.Frame, t *model.TargetView, size layout.Size, look Look) []string {
+	all := detailLines(f, t, size.W, look)
+	var more []part
+	if n := len(all) - size.H; n > 0 {
+		more = append(more, part{segs: []seg{{themes.Key, "enter"}, {themes.Muted, " " + plural(n, "more line")}}, drop: 1})
+	}
+	all[0] = look.rule(size.W, detailTitle(f, t, look), more...)
+	return all[:min(len(all), size.H)]
 }
 
 // unevenLines is the imbalance in a sentence: on one line, on two where the screen has
@@ -105,7 +122,7 @@ func fleetTitle(f *model.Frame, order []*model.TargetView, w int, look Look) str
 	for i := range f.Targets {
 		counts[conditionOf(&f.Targets[i])]++
 	}
-	title := []seg{{themes.Strong, "FLEET"}, {themes.Text, " " + plural(len(f.Targets), "target")}}
+	title := []seg{{themes.Strong, plural(len(f.Targets), "target")}}
 	if look.View.Filter != "" {
 		title = append(title, seg{themes.Warn, fmt.Sprintf(", %d match %s", len(order), look.foreign(look.View.Filter, 16))})
 	}

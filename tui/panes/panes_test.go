@@ -369,6 +369,24 @@ func TestHeader(t *testing.T) {
 	if got := (Header{}).Render(part, layout.Size{W: 80, H: 1}, Look{}); !strings.Contains(got, "12 s of 60 s") {
 		t.Errorf("a window that is not full reads %q", got)
 	}
+	if got := (Header{}).Render(tuitest.Empty(), layout.Size{W: 40, H: 1}, Look{}); !strings.Contains(got, "slotop") || !strings.Contains(got, "no window") {
+		t.Errorf("before the first window a small header reads %q", got)
+	}
+}
+
+// TestFleetUsesItsRoom: below a short list stands the target under the cursor.
+func TestFleetUsesItsRoom(t *testing.T) {
+	f := tuitest.Breach()
+	render := func(h int, v View) string { return Fleet{}.Render(f, layout.Size{W: 80, H: h}, Look{View: v}) }
+	for i := range f.Targets[:2] {
+		v := View{Target: f.Targets[i].ID}
+		if got := render(21, v); !strings.Contains(got, "address      "+string(f.Targets[i].ID)) || !strings.Contains(got, " more lines") {
+			t.Errorf("target %d is not shown below the list:\n%s", i, got)
+		}
+		if got := render(9, v); strings.Contains(got, "address") {
+			t.Errorf("9 lines are too few for more than the list:\n%s", got)
+		}
+	}
 }
 
 func TestHelpShowsEveryKey(t *testing.T) {
