@@ -187,7 +187,7 @@ func alertHead(a *model.AlertView, look Look) []seg {
 // alert writes an alert: what it is and since when, its sentence, its numbers.
 func (s *sheet) alert(f *model.Frame, a *model.AlertView, cursor bool) {
 	k := alertLookOf(a)
-	name, role := themes.Strong, k.role
+	name, role, text := themes.Strong, k.role, ""
 	if a.Acknowledged || a.State == model.AlertResolved {
 		name = themes.Text
 	}
@@ -212,15 +212,19 @@ func (s *sheet) alert(f *model.Frame, a *model.AlertView, cursor bool) {
 	} else {
 		s.out = append(s.out, l.pad(1).ends(2, left, s.times(f, a)).String())
 	}
-	if a.State == model.AlertUnknown && !a.LastAt.IsZero() {
-		s.text(indent, themes.Muted, "last known: "+a.Text)
-	} else {
-		s.text(indent, themes.Text, a.Text)
-	}
 	rest := s.remarks(f, a)
 	if n := len(a.Members); n > 1 {
 		rest = append(rest, say(0, themes.Text, plural(n, memberWord(f, a))+": enter lists them"))
 	}
+	role, text = themes.Text, a.Text
+	if a.State == model.AlertUnknown && !a.LastAt.IsZero() {
+		role, text = themes.Muted, "last known: "+a.Text
+	}
+	if all := append([]part{say(0, role, s.look.sentence(text, maxProse))}, rest...); s.w >= wideScreen && widthOf(all, 3) <= s.w-indent {
+		s.spread("", indent, all) // the numbers need no line of their own
+		return
+	}
+	s.text(indent, role, text)
 	s.spread("", indent, rest)
 }
 

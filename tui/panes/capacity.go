@@ -107,13 +107,13 @@ func (s *sheet) pool(f *model.Frame, c *model.CapacityView) {
 
 // poolTitle names a pool and what is in it.
 func poolTitle(c *model.CapacityView, w int, look Look) []seg {
-	title := []seg{{themes.Strong, "CAPACITY "}, {themes.Text, look.foreign(c.Pool, max(w-62, 24))}}
+	title := []seg{{themes.Strong, look.foreign(c.Pool, max(w-53, 24))}}
 	if w < narrow {
 		return title
 	}
 	in := "  " + plural(len(c.Targets), "engine")
 	if all := strings.Join(c.Workflows, ", "); all != c.Pool && w >= threeWide {
-		in += ", " + look.foreign(all, w-76)
+		in += ", " + look.foreign(all, w-67)
 	}
 	return append(title, seg{themes.Muted, in})
 }
@@ -236,15 +236,17 @@ func (s *sheet) replicas(c *model.CapacityView) {
 		need.role = role
 	}
 	ps = append(ps, part{segs: []seg{seg(need), {themes.Muted, " needed now"}}}.of("replicas.needed", c.Pool))
+	why := say(0, themes.Muted, k.sentence(string(r.Why), maxProse)) // of the forecast, where there is one
 	switch {
 	case r.Then.OK() && r.Forecast.OK():
 		ps = append(ps, part{segs: []seg{seg(k.count(r.Then, 12)), {themes.Muted, " needed for forecast"}}}.of("replicas.then", c.Pool),
-			say(0, themes.Muted, "forecast "+unit.Rate(r.Forecast.Value)+" req/s").of("forecast", c.Pool))
-	case !r.Forecast.OK():
-		ps = append(ps, say(2, themes.Muted, "no forecast: write forecast: {"+k.foreign(exampleOf(c), 16)+": 25} in the configuration"))
+			say(0, themes.Muted, "forecast "+unit.Rate(r.Forecast.Value)+" req/s").of("forecast", c.Pool), why)
+	case r.Forecast.OK():
+		ps = append(ps, why)
+	default:
+		ps = append(ps, why, say(2, themes.Muted, "no forecast: write forecast: {"+k.foreign(exampleOf(c), 16)+": 25} in the configuration"))
 	}
 	s.facts("replicas", ps...)
-	s.prose("", themes.Muted, string(r.Why))
 }
 
 // exampleOf is a workflow of the pool to show how something is written.
@@ -270,11 +272,11 @@ func (s *sheet) rates(c *model.CapacityView) {
 			ps = append(ps, part{segs: []seg{seg(k.rate(x.r, 8)), {themes.Muted, x.text}}}.of(x.topic, c.Pool))
 		}
 	}
+	if v, ok := c.PerCall.Get(); ok && c.Load.OK() {
+		ps = append(ps, part{segs: []seg{{themes.Text, unit.Precise(v)}, {themes.Muted, " machine time each"}}}.of("machine_s_per_request", c.Pool))
+	}
 	if len(ps) > 0 {
 		s.facts("req/s", ps...)
-	}
-	if v, ok := c.PerCall.Get(); ok && c.Load.OK() {
-		s.facts("", say(0, themes.Muted, "a request takes "+unit.Precise(v)+" of a machine").of("machine_s_per_request", c.Pool))
 	}
 	s.expected(c.Pool, c.Expected)
 }
