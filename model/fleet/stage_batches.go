@@ -111,8 +111,16 @@ func newCuts(from time.Duration) cuts { return cuts{at: []time.Duration{from}, l
 
 // batches are what a workflow had counted at the cuts.
 type batches struct {
-	now  soFar
-	cuts []soFar // oldest first
+	now    soFar
+	cuts   []soFar // oldest first
+	spread spread
+}
+
+// spread is how far the stretches differ: it changes with the cuts only.
+type spread struct {
+	requests, good, output, prompt float64                   // indices of dispersion
+	goodput, hits                  float64                   // design effects
+	latency                        [len(latencies)][]float64 // by the edges of the cuts
 }
 
 // cut ends a stretch where it is time to. Targets that tell in steps need stretches
@@ -158,6 +166,7 @@ func (b *batches) cut(at, from time.Duration) {
 		b.cuts = append(b.cuts, soFar{at: from, byOne: c.byOne})
 	}
 	b.cuts = append(b.cuts, c)
+	b.measure()
 }
 
 func coarse(h hist.Hist) hist.Hist {
@@ -175,6 +184,37 @@ func (b *batches) keep(at []time.Duration) {
 		_, found := slices.BinarySearch(at, c.at)
 		return !found
 	})
+	b.measure()
+}
+
+// measure says how far the stretches differ.
+func (b *batches) measure() {
+	length := func(c *soFar) float64 { return c.at.Seconds() }
+	good := func(c *soFar) float64 { return c.good }
+	b.spread = spread{
+		requests: b.dispersion(func(c *soFar) float64 { return c.requests }, length),
+		good:     b.dispersion(good, length),
+		output:   b.dispersion(func(c *soFar) float64 { return known(c.output.Value) }, length),
+		prompt:   b.dispersion(func(c *soFar) float64 { return known(c.prompt.Value) }, length),
+		goodput:  b.effect(good, func(c *soFar) float64 { return c.judged }),
+		hits:     b.effect(func(c *soFar) float64 { return c.hits }, func(c *soFar) float64 { return c.looked }),
+	}
+	for i := range latencies {
+		edges := b.edges(i)
+		b.spread.latency[i] = make([]float64, len(edges))
+		for k, x := range edges {
+			under := func(c *soFar) float64 { return upTo(c.latency[i], x) }
+			b.spread.latency[i][k] = b.effect(under, func(c *soFar) float64 { return c.latency[i].N() })
+		}
+	}
+}
+
+// edges are those that the cuts counted a latency by.
+func (b *batches) edges(i int) []float64 {
+	if len(b.cuts) == 0 {
+		return nil
+	}
+	return b.cuts[len(b.cuts)-1].latency[i].Bounds
 }
 
 // sampled is what the stage was counted on, with how far its stretches differ.
@@ -183,17 +223,11 @@ func (b *batches) sampled(now *soFar) *model.Sampled {
 	if s.Batches > 0 {
 		s.BatchS = (b.cuts[s.Batches].at - b.cuts[0].at).Seconds() / float64(s.Batches)
 	}
-	length := func(c *soFar) float64 { return c.at.Seconds() }
-	requests := func(c *soFar) float64 { return c.requests }
-	good := func(c *soFar) float64 { return c.good }
-	output := func(c *soFar) float64 { return known(c.output.Value) }
-	prompt := func(c *soFar) float64 { return known(c.prompt.Value) }
-	s.Requests = model.Tally{N: now.requests, Effect: b.dispersion(requests, length)}
-	s.Good = model.Tally{N: now.good, Effect: b.dispersion(good, length)}
-	s.Output = model.Tally{N: known(now.output.Value), Effect: b.dispersion(output, length)}
-	s.Prompt = model.Tally{N: known(now.prompt.Value), Effect: b.dispersion(prompt, length)}
-	s.GoodEffect = b.effect(good, func(c *soFar) float64 { return c.judged })
-	s.HitEffect = b.effect(func(c *soFar) float64 { return c.hits }, func(c *soFar) float64 { return c.looked })
+	s.Requests = model.Tally{N: now.requests, Effect: b.spread.requests}
+	s.Good = model.Tally{N: now.good, Effect: b.spread.good}
+	s.Output = model.Tally{N: known(now.output.Value), Effect: b.spread.output}
+	s.Prompt = model.Tally{N: known(now.prompt.Value), Effect: b.spread.prompt}
+	s.GoodEffect, s.HitEffect = b.spread.goodput, b.spread.hits
 	for i, into := range []*model.Counted{&s.TTFT, &s.TPOT, &s.E2E} {
 		*into = b.latency(i, now)
 	}
@@ -216,25 +250,13 @@ func (b *batches) latency(i int, now *soFar) model.Counted {
 		out.Bounds, out.Counts = h.Bounds[from:to], append(slices.Clone(h.Cum[from:to]), h.N())
 	}
 	out.Effects = make([]float64, len(out.Bounds))
+	edges := b.edges(i)
 	for k, x := range out.Bounds {
-		out.Effects[k] = b.latencyEffect(i, x)
+		if at, _ := slices.BinarySearch(edges, x); at < len(edges) {
+			out.Effects[k] = b.spread.latency[i][at]
+		}
 	}
 	return out
-}
-
-// latencyEffect is the design effect of the share of requests that were as fast as x, or
-// as the next edge that stretches were counted by.
-func (b *batches) latencyEffect(i int, x float64) float64 {
-	if len(b.cuts) == 0 {
-		return 0
-	}
-	bounds := b.cuts[len(b.cuts)-1].latency[i].Bounds
-	at, _ := slices.BinarySearch(bounds, x)
-	if at == len(bounds) {
-		return 0
-	}
-	under := func(c *soFar) float64 { return upTo(c.latency[i], bounds[at]) }
-	return b.effect(under, func(c *soFar) float64 { return c.latency[i].N() })
 }
 
 // upTo is how many observations lie at or below an edge, NaN where it is none.
