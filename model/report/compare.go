@@ -109,7 +109,7 @@ func (p *page) against(w *compare.Workflow) {
 		column{head: "  FIGURE"},
 		column{head: "A", min: 8, drop: 2}, column{head: "95 %", min: 13, drop: 5},
 		column{head: "B", min: 8, drop: 1}, column{head: "95 %", min: 13, drop: 4},
-		column{head: "CHANGE", min: 10}, column{head: "BETWEEN", min: 16, drop: 3},
+		column{head: "CHANGE", min: 10}, column{head: "BETWEEN", min: 17, drop: 3},
 		column{head: "VERDICT", min: 14, left: true},
 	)
 	for i := range w.Rows {

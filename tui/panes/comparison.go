@@ -154,7 +154,7 @@ func comparedColumns(a, b, flow string) []column[*compare.Row] {
 		{title: b, min: 8, drop: 1, draw: value(ofB), about: about},
 		{title: "95 %", min: 13, drop: 4, draw: interval(ofB)},
 		{title: "CHANGE", min: 9, about: change, draw: func(r *compare.Row, _ int, k Look) cell { return orNone(senseRole(r), r.ChangeText(k.ASCII), k) }},
-		{title: "BETWEEN", min: 16, drop: 3, about: change, draw: func(r *compare.Row, _ int, k Look) cell {
+		{title: "BETWEEN", min: 17, drop: 3, about: change, draw: func(r *compare.Row, _ int, k Look) cell {
 			return orNone(themes.Muted, r.ChangeInterval(k.ASCII), k)
 		}},
 		{title: "VERDICT", min: 11, max: 15, left: true, draw: func(r *compare.Row, w int, _ Look) cell {

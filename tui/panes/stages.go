@@ -115,7 +115,7 @@ func (s *sheet) stageList(f *model.Frame, flow string, p Stages) (at int) {
 	for i := range f.Stages {
 		longest = max(longest, cells(unit.Escape(f.Stages[i].Name, s.look.ASCII)))
 	}
-	t := fit(stageColumns(longest, s.w), s.w)
+	t := fit(stageColumns(longest, s.w), s.w-1)
 	s.out = append(s.out, t.head(s.look))
 	under := p.Under(f)
 	for _, r := range rows {
