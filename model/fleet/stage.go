@@ -27,6 +27,7 @@ type stages struct {
 	unseen  time.Duration // of it, so far
 	cuts    cuts
 	batches map[string]*batches // by workflow, of the open one
+	left    map[*side]*tally    // what targets counted in it that are watched no more
 }
 
 // onMark closes the open stage and begins another.
@@ -41,9 +42,9 @@ func (f *Fleet) onMark(at model.Instant, name string) {
 		}
 	}
 	s.name, s.from = strings.ToValidUTF8(name[:min(len(name), maxStageName)], ""), at
-	s.looked, s.unseen, s.cuts, s.batches = at.Mono, 0, newCuts(at.Mono), map[string]*batches{}
+	s.looked, s.unseen, s.cuts, s.batches, s.left = at.Mono, 0, newCuts(at.Mono), map[string]*batches{}, nil
 	for _, t := range f.targets {
-		t.marked = append(make([]float64, 0, t.cols.width), t.counters.Total()...)
+		t.marked, t.markedAt = append(make([]float64, 0, t.cols.width), t.counters.Total()...), t.lastGood
 	}
 	for _, w := range f.flows {
 		w.events.stage = &reported{start: at.Mono}
@@ -96,6 +97,12 @@ func (s *stages) open(f *Fleet) model.StageView {
 	for _, t := range f.targets {
 		t.addSince(t.marked, sums)
 	}
+	for side, gone := range s.left {
+		if sums[side] == nil {
+			sums[side] = &tally{}
+		}
+		sums[side].add(gone)
+	}
 	for _, w := range f.flows {
 		if ty := sums[w.front()]; ty != nil || w.events.stage != nil {
 			if s.batches[w.name] == nil {
@@ -106,6 +113,39 @@ func (s *stages) open(f *Fleet) model.StageView {
 	}
 	slices.SortFunc(v.Workflows, func(a, b model.StageWorkflow) int { return strings.Compare(a.Name, b.Name) })
 	return v
+}
+
+// part keeps what a target counted in the open stage that is not watched any more: its
+// levels are nobody's now.
+func (s *stages) part(t *target) {
+	if s.left == nil {
+		s.left = map[*side]*tally{}
+	}
+	t.addSince(t.marked, s.left)
+	for _, ty := range s.left {
+		ty.level = [numSignals]model.Reading{}
+	}
+}
+
+// countedFor is how long the counters of the workflow's targets were watched since a
+// mark: from the page before it to the newest. A mark lies between two pages.
+func (w *workflow) countedFor(from model.Instant) time.Duration {
+	first, last := time.Duration(-1), time.Duration(-1)
+	for _, t := range w.targets {
+		if !t.markedAt.IsZero() {
+			first = max(first, t.markedAt.Mono)
+		}
+		if !t.lastGood.IsZero() {
+			last = max(last, t.lastGood.Mono)
+		}
+	}
+	if first < 0 {
+		first = from.Mono
+	}
+	if last <= first {
+		last = w.now.Mono
+	}
+	return last - first
 }
 
 // addSince sums what the target counted since a row of its counters: that was so
@@ -163,19 +203,20 @@ func (w *workflow) stageView(ty *tally, b *batches, from model.Instant, every ti
 		Name: w.name, AssumedObjectives: w.spec.Assumed, Objectives: orEmpty(w.spec.Objectives),
 		PrefixCacheHit: model.Missing(model.Unsupported),
 	}
-	span, now := slo.Span{}, soFar{}
+	span, now, elapsed := slo.Span{}, soFar{}, w.now.Sub(from)
 	if ty != nil {
 		span = w.span(ty, w.now.Sub(from), every)
 		l := &w.front().ledger
 		likely := l.likely.Less(l.marked)
 		span.Guess = goodOf(likely)
 		now = countedIn(ty, likely)
+		elapsed = w.countedFor(from)
 		v.Finished = requestCount(ty)
 		v.TTFT, v.TPOT, v.E2E = ty.distOf(model.TTFT), ty.distOf(model.TPOT), ty.distOf(model.E2E)
 	}
 	if w.byRequests(w.now.Mono) && w.events.stage != nil {
 		s := w.events.stage
-		span = exactly(s.counts)
+		span, elapsed = exactly(s.counts), w.now.Sub(from)
 		span.Untold = s.untold > 0
 		now = s.soFar(now)
 		v.Finished = model.Of(s.counts.Finished)
@@ -183,7 +224,6 @@ func (w *workflow) stageView(ty *tally, b *batches, from model.Instant, every ti
 	} else if ty == nil {
 		return v
 	}
-	elapsed := w.now.Sub(from)
 	span.ElapsedS = elapsed.Seconds()
 	v.PerSecond, v.OutputPerSecond, v.PromptPerSecond = ratePer(v.Finished, elapsed), ratePer(now.output, elapsed), ratePer(now.prompt, elapsed)
 	if now.looked > 0 {

@@ -32,8 +32,8 @@ func TestStages(t *testing.T) {
 	}
 	s := f.Stages[0].Workflows[0]
 	near(t, "finished", s.Finished, 300)
-	near(t, "finished a second", s.PerSecond, 300/10.0) // the second poll is the stage's tenth second
-	near(t, "tokens a second", s.OutputPerSecond, 300)
+	near(t, "finished a second", s.PerSecond, 300/20.0) // the page before the mark was read 20 s before the newest
+	near(t, "tokens a second", s.OutputPerSecond, 150)
 	if s.TTFT.N != 300 || s.Name != "chat" {
 		t.Errorf("%s: %+v", s.Name, s.TTFT)
 	}
@@ -59,6 +59,41 @@ func TestStageOfALateTarget(t *testing.T) {
 	b.poll("b", counter(model.Finished, 5007))
 	f := b.round(counter(model.Finished, 40))
 	near(t, "finished", f.Stages[0].Workflows[0].Finished, 37)
+}
+
+// Servers that come or go while a stage is open count for as long as they were watched.
+func TestStageOfServersThatComeAndGo(t *testing.T) {
+	b := newBench(t, 10*time.Second, "a")
+	page := func(name string, n float64) {
+		b.poll(name, counter(model.Finished, n), histogram(model.TTFT, []float64{1}, []float64{n, n}, n), gauge(model.Waiting, 3))
+	}
+	rounds := func(pages ...func()) (f *model.Frame) {
+		for _, p := range pages {
+			p()
+		}
+		f = b.tick()
+		b.pass(10 * time.Second)
+		return f
+	}
+	rounds(func() { page("a", 100) })
+	b.mark("grown")
+	rounds(func() { page("a", 110) })
+	b.join("b")
+	rounds(func() { page("a", 120) }, func() { page("b", 7000) })
+	f := rounds(func() { page("a", 130) }, func() { page("b", 7005) })
+	s := f.Stages[0].Workflows[0]
+	near(t, "finished on two", s.Finished, 30+5)
+	b.leaves("b")
+	f = rounds(func() { page("a", 140) })
+	s = f.Stages[0].Workflows[0]
+	near(t, "finished after one left", s.Finished, 40+5)
+	near(t, "a second", s.PerSecond, 45/40.0)
+	if s.TTFT.N != 45 {
+		t.Errorf("TTFT of %v", s.TTFT.N)
+	}
+	b.mark("next")
+	f = rounds(func() { page("a", 150) })
+	near(t, "finished in the next", f.Stages[1].Workflows[0].Finished, 10)
 }
 
 func TestStagesAreBounded(t *testing.T) {

@@ -66,8 +66,9 @@ type target struct {
 	flight      model.Phases // where those requests stand
 	probes      *reports     // what became of a probe's own; nil for every other target
 	users       users
-	marked      []float64 // every counter at the last mark; nil without one
-	busyAt1     bool      // requests ran already when it was first read
+	marked      []float64     // every counter at the last mark; nil without one
+	markedAt    model.Instant // of the page before it; zero where there was none
+	busyAt1     bool          // requests ran already when it was first read
 
 	place    place         // where it is, as far as its address says
 	tells    []*telling    // of GPUs
