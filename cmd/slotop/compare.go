@@ -63,11 +63,29 @@ func (a *app) compare(ctx context.Context, args []string) error {
 		return err
 	}
 	c := compare.Stages(sides[0].stage, sides[1].stage)
+	c.Notes = append(c.Notes, warmups(sides)...)
 	err = printed("comparison", func() error { return a.printCompared(&c, sides[0].simulated || sides[1].simulated) })
 	if err != nil {
 		return err
 	}
 	return a.comparedCode(ctx, &c)
+}
+
+// warmups says which sides begin with servers that had nothing to do: until queues and
+// caches have filled they tell of less than the load.
+func warmups(sides [2]stretch) []string {
+	who := ""
+	switch a, b := sides[0].idle, sides[1].idle; {
+	case a && b:
+		who = "A and B begin"
+	case a:
+		who = "A begins"
+	case b:
+		who = "B begins"
+	default:
+		return nil
+	}
+	return []string{who + " with idle servers: until they are warm is in the figures, and --skip-warmup leaves it out"}
 }
 
 func (a *app) comparedCode(ctx context.Context, c *compare.Comparison) error {

@@ -28,11 +28,12 @@ import (
 type stretch struct {
 	stage     *model.StageView
 	simulated bool
+	idle      bool // its servers had nothing to do when it began
 }
 
 // until is a stage as far as a frame knows it.
 func until(s *model.StageView, f *model.Frame) stretch {
-	return stretch{compare.Until(s, f.At), f.Simulated}
+	return stretch{stage: compare.Until(s, f.At), simulated: f.Simulated}
 }
 
 // playedFor is how far the simulated service is played unless told otherwise: it never
@@ -133,6 +134,7 @@ func (a *app) ownPast(arg string) (string, error) {
 // whole folds a recording with a mark at its beginning, or where the warm-up ends. Marks
 // of its own are not taken: all of it is one stage.
 func (a *app) whole(name string, open func() (io.ReadCloser, error), policy judging) (stretch, error) {
+	var first *model.Frame
 	f, err := a.folded(open, policy, func(cur *cursor) error {
 		if err := a.damage(cur.fold(cur.start + a.flags.warmup - 1)); err != nil {
 			return err
@@ -140,7 +142,8 @@ func (a *app) whole(name string, open func() (io.ReadCloser, error), policy judg
 		if cur.next == nil {
 			return usageError(fmt.Errorf("%s is not longer than the warm-up of %v", name, a.flags.warmup))
 		}
-		cur.core.take(model.Input{At: cur.next.At, Mark: name})
+		from := cur.next.At
+		cur.core.take(model.Input{At: from, Mark: name})
 		end := time.Duration(1<<63 - 1)
 		if a.flags.forTime > 0 {
 			end = cur.start + a.flags.forTime
@@ -149,6 +152,9 @@ func (a *app) whole(name string, open func() (io.ReadCloser, error), policy judg
 			cur.next.Mark = ""
 			if err := a.damage(cur.take()); err != nil {
 				return err
+			}
+			if now := cur.core.box.latest(); first == nil && now != nil && now.At.Mono >= from.Mono {
+				first = now
 			}
 		}
 		return nil
@@ -159,7 +165,16 @@ func (a *app) whole(name string, open func() (io.ReadCloser, error), policy judg
 	if f == nil || len(f.Stages) == 0 {
 		return stretch{}, &withCode{exitUntold, fmt.Errorf("%s holds not a single poll", name)}
 	}
-	return until(&f.Stages[len(f.Stages)-1], f), nil
+	side := until(&f.Stages[len(f.Stages)-1], f)
+	side.idle = idle(first)
+	return side, nil
+}
+
+// idle reports whether no server of a frame has anything to do.
+func idle(f *model.Frame) bool {
+	return f != nil && len(f.Targets) > 0 && !slices.ContainsFunc(f.Targets, func(t model.TargetView) bool {
+		return t.Kind != model.GPUTarget && t.State != model.Idle
+	})
 }
 
 // folded is the last frame of a recording that fold went through.
@@ -237,7 +252,7 @@ func (a *app) stageOfTape(file, name string) (stretch, error) {
 	case 1:
 		named := *all[found[0]].stage
 		named.Name = filepath.Base(file) + ":" + named.Name
-		return stretch{&named, all[found[0]].simulated}, nil
+		return stretch{stage: &named, simulated: all[found[0]].simulated}, nil
 	case 0:
 		return stretch{}, usageError(fmt.Errorf("%s has no stage %q: %s", file, name, stageNames(all)))
 	default:

@@ -256,3 +256,15 @@ func TestNeighbouringBuckets(t *testing.T) {
 		t.Errorf("%+v", row)
 	}
 }
+
+// Stages that were cut at different lengths say both.
+func TestCounted(t *testing.T) {
+	w := Workflow{A: Basis{model.Of(453), 29, 10}, B: Basis{model.Of(1270), 19, 40}}
+	if got, want := w.Counted(), "453 and 1270 requests, 29 stretches of 10 s and 19 of 40 s"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	w.A.BatchS = 40
+	if got, want := w.Counted(), "453 and 1270 requests, 29 and 19 stretches of 40 s"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -117,8 +117,12 @@ func (w *Workflow) Counted() string {
 		return ""
 	}
 	n := func(v model.Reading) string { return unit.Reading(v, unit.Integer) }
-	return fmt.Sprintf("%s and %s requests, %d and %d stretches of %s", n(w.A.Requests), n(w.B.Requests), w.A.Batches, w.B.Batches,
-		unit.Limit(math.Round(max(w.A.BatchS, w.B.BatchS))))
+	long := func(b Basis) string { return unit.Limit(math.Round(b.BatchS)) }
+	out := fmt.Sprintf("%s and %s requests, ", n(w.A.Requests), n(w.B.Requests))
+	if a, b := long(w.A), long(w.B); a != b && w.A.Batches > 0 && w.B.Batches > 0 {
+		return out + fmt.Sprintf("%d stretches of %s and %d of %s", w.A.Batches, a, w.B.Batches, b)
+	}
+	return out + fmt.Sprintf("%d and %d stretches of %s", w.A.Batches, w.B.Batches, unit.Limit(math.Round(max(w.A.BatchS, w.B.BatchS))))
 }
 
 // Mark is one character for the verdict, so that no colour is needed: + better, ! worse,
