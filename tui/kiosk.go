@@ -53,12 +53,17 @@ func (m *Model) lookAtWall() {
 	case !m.turn.since.IsZero() && m.now.Sub(m.turn.since) >= cmp.Or(m.opt.Kiosk.Every, DefaultPage):
 		next = m.pageAfter(f)
 	}
-	if next == m.screen && !m.open && !m.help && m.frozen == nil && m.typing == panes.NoPrompt && !m.turn.since.IsZero() {
+	if next == m.screen && m.untouched() && !m.turn.since.IsZero() {
 		return
 	}
-	m.screen, m.open, m.help, m.view.Scroll = next, false, false, 0
-	m.typing, m.turn.since = panes.NoPrompt, m.now
+	show(next)(m)
+	m.point, m.typing, m.turn.since = pointer{}, panes.NoPrompt, m.now
 	m.resume()
+}
+
+// untouched reports whether the page is as it came, with nothing over it.
+func (m *Model) untouched() bool {
+	return !m.open && !m.help && m.over == overNothing && !m.point.on && m.frozen == nil && m.typing == panes.NoPrompt
 }
 
 // noKeys is the footer of a screen that nobody touches.

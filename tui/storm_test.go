@@ -53,10 +53,12 @@ func (s *storm) maimed(f *model.Frame) *model.Frame {
 	c.Findings = some(s.random, f.Findings)
 	c.Alerts = some(s.random, f.Alerts)
 	c.Stages = some(s.random, f.Stages)
+	s.random.Shuffle(len(c.Workflows), func(i, j int) { c.Workflows[i], c.Workflows[j] = c.Workflows[j], c.Workflows[i] })
 	for i := range c.Workflows {
 		if s.random.IntN(4) == 0 {
 			c.Workflows[i].Name = s.name()
 		}
+		c.Workflows[i].Objectives = some(s.random, c.Workflows[i].Objectives)
 		if s.random.IntN(4) == 0 {
 			c.Workflows[i].History = nil
 		}
@@ -124,6 +126,10 @@ func (s *storm) step(keys []tea.KeyPressMsg) {
 		s.note("frame", s.frame == nil)
 		s.frame = f
 		s.tick(time.Duration(r.IntN(5000)-500) * time.Millisecond)
+		if r.IntN(4) == 0 { // long enough for a wall to turn its pages again
+			s.tick(2 * kioskRest)
+			s.whole("after a while")
+		}
 	case 1:
 		w, h := 40+r.IntN(200), 10+r.IntN(60)
 		if r.IntN(5) == 0 {
@@ -228,6 +234,46 @@ func TestStorm(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestWallOfAnything shows on a wall whatever there is: nobody is there to press a key.
+func TestWallOfAnything(t *testing.T) {
+	s := &storm{random: rand.New(rand.NewPCG(1, 1)), frames: stormFrames()}
+	s.harness = newHarness(t, nil, func(o *Options) { o.Kiosk = &Kiosk{Every: time.Hour} })
+	big := 0
+	for i, f := range s.frames {
+		for range 20 {
+			s.frame = s.maimed(f)
+			s.resize(40+s.random.IntN(260), 10+s.random.IntN(90))
+			s.tick(time.Minute)
+			s.whole(fmt.Sprintf("frame %d", i))
+			if s.body(s.Model.frame()) == bodyKiosk {
+				big++
+			}
+		}
+	}
+	if big < len(s.frames) {
+		t.Errorf("%d big pages in %d frames: too few to test anything", big, len(s.frames)*20)
+	}
+}
+
+// TestWallGoesOn: what somebody opened on a wall is closed when its pages turn again.
+func TestWallGoesOn(t *testing.T) {
+	for _, keys := range [][]string{{"e"}, {"tab"}, {"tab", "e"}, {"?"}, {"?", "e"}, {"?", "e", "enter"}, {"c"}, {"enter"}, {"m", "x"}, {"5", "/", "x"}, {"["}, {"space"}} {
+		h := wall(t, tuitest.Breach(), Kiosk{}, func(o *Options) {
+			p, _ := past()
+			o.Past, o.Mark = p, func(string) {}
+		})
+		h.press(keys...)
+		if h.big(h.Model.frame()) {
+			t.Fatalf("%v: nothing was opened", keys)
+		}
+		h.tick(kioskRest)
+		h.tick(time.Second)
+		if h.body(h.Model.frame()) != bodyKiosk || h.point.on || h.typing != panes.NoPrompt || h.frozen != nil {
+			t.Errorf("%v: the page is not back\n%s", keys, h.text())
+		}
 	}
 }
 
