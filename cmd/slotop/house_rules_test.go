@@ -38,8 +38,7 @@ var layers = []layer{
 	// The ranks of an interval; in tests, how an estimate reads.
 	{pkg: "model/sketch", may: []string{"model", "model/hist"}, tests: []string{"model/unit"}},
 	{pkg: "model/requests", may: []string{"model"}},
-	// In tests the frames of a fold, for what they weigh.
-	{pkg: "model/reel", may: []string{"model"}, tests: []string{"model/fleet", "sources/..."}},
+	{pkg: "model/reel", may: []string{"model"}},
 	{pkg: "model/slo", may: []string{"model", "model/hist", "model/series"}},
 	{pkg: "model/alert", may: []string{"model", "model/hist", "model/series"}},
 	{pkg: "model/roofline", may: []string{"model", "model/spell"}},

@@ -17,7 +17,7 @@ type Config struct {
 	Dense  time.Duration // how far back every frame is kept
 	Gap    time.Duration // between two frames before that
 	Reach  time.Duration // older frames go; 0: none goes for its age
-	Weight int           // bytes that all frames may weigh by Weigh; the newest and the oldest stay whatever they weigh
+	Weight int           // bytes that the packed frames may take; the oldest stays whatever it takes
 }
 
 // Reel keeps frames in the order of their instants. What it hands out is never written
@@ -27,7 +27,7 @@ type Reel struct {
 	takes  []take
 	sparse int // so many of the takes, from the oldest on, lie before the dense part
 	packed int // and so many are packed
-	weight int
+	weight int // bytes of those
 	press  press
 }
 
@@ -36,7 +36,6 @@ type take struct {
 	at     model.Instant
 	frame  *model.Frame // nil: it is packed
 	packed []byte
-	weight int  // bytes
 	event  bool // something happened since the frame before it: viewers jump here
 	cut    bool // frames between the one before it and this one are gone
 }
@@ -50,9 +49,8 @@ func (r *Reel) Add(f *model.Frame) {
 	if n > 0 && f.At.Mono <= r.takes[n-1].at.Mono {
 		return
 	}
-	t := take{at: f.At, frame: f, weight: Weigh(f), event: n > 0 && eventful(r.takes[n-1].frame, f)}
+	t := take{at: f.At, frame: f, event: n > 0 && eventful(r.takes[n-1].frame, f)}
 	r.takes = append(r.takes, t)
-	r.weight += t.weight
 	if n > 1 && !r.takes[n-1].event && f.At.Sub(r.takes[n-2].at) < r.config.Least {
 		r.remove(n - 1)
 	}
@@ -71,8 +69,7 @@ func (r *Reel) pack() {
 	for ; r.packed < len(r.takes)-open; r.packed++ {
 		t := &r.takes[r.packed]
 		t.packed, t.frame = r.press.pack(bare(t.frame)), nil
-		r.weight += len(t.packed) - t.weight
-		t.weight = len(t.packed)
+		r.weight += len(t.packed)
 	}
 }
 
@@ -83,7 +80,7 @@ func eventful(before, f *model.Frame) bool {
 
 // remove takes a frame out; the one after it then follows a cut.
 func (r *Reel) remove(i int) {
-	r.weight -= r.takes[i].weight
+	r.weight -= len(r.takes[i].packed)
 	r.takes = slices.Delete(r.takes, i, i+1)
 	if i < len(r.takes) {
 		r.takes[i].cut = true
@@ -140,9 +137,9 @@ const keptForEvent = 16
 // that leaves the smallest hole for its age: what is long ago is looked for less
 // exactly.
 func (r *Reel) lighten() {
-	for r.weight > r.config.Weight && len(r.takes) > 2 {
+	for r.weight > r.config.Weight && r.packed > 1 {
 		least, at := 0.0, 0
-		for i := 1; i < len(r.takes)-1; i++ {
+		for i := 1; i < r.packed; i++ {
 			hole := r.takes[i+1].at.Sub(r.takes[i-1].at).Seconds() / (r.ageOf(i) + time.Second).Seconds()
 			if r.takes[i].event {
 				hole *= keptForEvent
@@ -154,12 +151,6 @@ func (r *Reel) lighten() {
 		r.remove(at)
 	}
 }
-
-// Len is how many frames are kept.
-func (r *Reel) Len() int { return len(r.takes) }
-
-// Weight is what the frames weigh, in bytes by Weigh.
-func (r *Reel) Weight() int { return r.weight }
 
 // Span is when the oldest and the newest frame are of; two zero instants while there
 // is none.
