@@ -171,9 +171,14 @@ func (m *Model) onKey(msg tea.KeyPressMsg) tea.Cmd {
 		m.onTyped(msg)
 		return nil
 	}
+	return m.does(func(b *binding) bool { return slices.Contains(b.keys, msg.String()) })
+}
+
+// does does what the first binding does that is meant and that does something now.
+func (m *Model) does(meant func(*binding) bool) tea.Cmd {
 	before := m.here()
-	for _, b := range bindings {
-		if slices.Contains(b.keys, msg.String()) && (b.when == nil || b.when(m)) {
+	for i := range bindings {
+		if b := &bindings[i]; meant(b) && (b.when == nil || b.when(m)) {
 			cmd := b.do(m)
 			m.settle(before)
 			m.keys = m.keyHelp()

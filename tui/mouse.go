@@ -8,7 +8,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"slotop/model"
-	"slotop/tui/layout"
 	"slotop/tui/panes"
 )
 
@@ -163,16 +162,7 @@ func (m *Model) takeRow() {
 
 // pressKey does what a key of the footer or of a title does, by how it is printed.
 func (m *Model) pressKey(print string) tea.Cmd {
-	before := m.here()
-	for _, b := range bindings {
-		if (b.print == print || b.ascii == print) && (b.when == nil || b.when(m)) {
-			cmd := b.do(m)
-			m.settle(before)
-			m.keys = m.keyHelp()
-			return cmd
-		}
-	}
-	return nil
+	return m.does(func(b *binding) bool { return b.print == print || b.ascii == print })
 }
 
 // clickChart goes to the instant that a column of a chart shows. Of holds where its time
@@ -246,7 +236,7 @@ func (m *Model) paneAt(x, y int) panes.Pane {
 	}
 	list, rects := m.arranged(m.scene())
 	for i, r := range rects {
-		if within := (layout.Rect{X: r.X, Y: r.Y, W: r.W, H: r.H}); !within.Empty() && y >= r.Y && y < r.Y+r.H && x >= r.X && x < r.X+r.W {
+		if !r.Empty() && y >= r.Y && y < r.Y+r.H && x >= r.X && x < r.X+r.W {
 			return list[i]
 		}
 	}

@@ -331,4 +331,3 @@ func (g *guest) restored() {
 		g.tb.Error("the cursor is left hidden")
 	}
 }
-

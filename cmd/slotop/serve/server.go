@@ -123,8 +123,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 // leave ends every session and waits for the last bytes to go out.
 func (s *Server) leave(cause error) {
 	why := "the server has ended"
-	// A signal's cause is a cancellation too, and says which signal it was.
-	if cause != nil && cause.Error() != context.Canceled.Error() {
+	if cause != nil && cause != context.Canceled { //nolint:errorlint // a signal's cause is one too by errors.Is, and says which
 		why += ": " + cause.Error()
 	}
 	s.mu.Lock()
