@@ -1,6 +1,7 @@
 package reel
 
 import (
+	"slices"
 	"time"
 
 	"slotop/model"
@@ -47,7 +48,8 @@ func less(s []float32, n int) []float32 {
 	return s[:n:n]
 }
 
-// cooler is a heat map without the columns after an instant.
+// cooler is a heat map without the columns after an instant, nil where nothing was known
+// then.
 func cooler(m *model.Heat, at model.Instant) *model.Heat {
 	if m == nil {
 		return nil
@@ -57,6 +59,9 @@ func cooler(m *model.Heat, at model.Instant) *model.Heat {
 	c.End = m.End.Add(-time.Duration(n) * m.Step)
 	n = max(len(m.Counts)-n, 0)
 	c.Counts = m.Counts[:n:n]
+	if !slices.ContainsFunc(c.Counts, func(column []float32) bool { return column != nil }) {
+		return nil
+	}
 	return &c
 }
 

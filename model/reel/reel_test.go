@@ -25,6 +25,9 @@ func shot(seconds float64, events ...model.Event) *model.Frame {
 	}
 	h := &model.History{Step: time.Second, End: at(float64(n - 1)), Running: points, Events: events}
 	h.HeatTTFT = &model.Heat{Step: 10 * time.Second, End: at(float64(n / 10 * 10)), Counts: make([][]float32, n/10)}
+	for i := range h.HeatTTFT.Counts {
+		h.HeatTTFT.Counts[i] = []float32{1}
+	}
 	return &model.Frame{At: at(seconds), Every: time.Second, Events: events, Workflows: []model.WorkflowView{{Name: "chat", History: h}}}
 }
 
@@ -131,6 +134,9 @@ func TestReelHangsThePastBack(t *testing.T) {
 	}
 	if m := h.HeatTTFT; m.End != at(20) || len(m.Counts) != 2 {
 		t.Errorf("heat until %v, %d columns", m.End, len(m.Counts))
+	}
+	if m := r.Near(at(8)).Workflows[0].History.HeatTTFT; m != nil {
+		t.Errorf("before the first column was full there was none: %+v", m)
 	}
 	if cap(h.Running) != len(h.Running) {
 		t.Error("who appends to it writes over the newest frame's")
