@@ -6,55 +6,72 @@ import (
 	"errors"
 	"io"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"slotop/model"
 	"slotop/model/fleet"
+	"slotop/model/report"
 	"slotop/model/tape"
 	"slotop/sources"
 	"slotop/tui"
 )
 
-// longTape is twenty minutes of an incident, polled each second, with two stages marked.
-func longTape(t *testing.T) (recorded []byte, inputs int, frames map[int]string) {
-	t.Helper()
-	opened, err := sources.Resolve(t.Context(), []string{"demo:S1?seed=7&at=300&for=300"}, sources.Options{})
+// long is ten minutes of an incident, polled each second, with two stages marked; and
+// some of its frames as JSON, by their second.
+type long struct {
+	tape   []byte
+	inputs int
+	frames map[int]string
+}
+
+// longTape is recorded once for all tests.
+var longTape = sync.OnceValues(func() (l long, err error) {
+	opened, err := sources.Resolve(context.Background(), []string{"demo:S1?seed=7&at=150&for=200"}, sources.Options{})
 	if err != nil {
-		t.Fatal(err)
+		return l, err
 	}
 	var buf bytes.Buffer
 	w, err := tape.NewWriter(&buf, tape.Header{Targets: targetsOf(opened), Every: time.Second, Window: fleet.DefaultWindow})
 	if err != nil {
-		t.Fatal(err)
+		return l, err
 	}
 	c, err := newCore(fleet.Config{Targets: targetsOf(opened), Every: time.Second})
 	if err != nil {
-		t.Fatal(err)
+		return l, err
 	}
-	frames = map[int]string{}
+	l.frames = map[int]string{}
+	var errs []error
 	write := func(in model.Input) {
-		if err := w.Write(in); err != nil {
-			t.Fatal(err)
-		}
-		inputs++
+		errs = append(errs, w.Write(in))
+		l.inputs++
 		c.take(in)
 	}
-	err = sources.Play(t.Context(), opened, sources.PlayOptions{Every: time.Second, For: 20 * time.Minute}, func(in model.Input) {
+	errs = append(errs, sources.Play(context.Background(), opened, sources.PlayOptions{Every: time.Second, For: 10 * time.Minute}, func(in model.Input) {
 		second := int(in.At.Mono.Seconds())
-		if in.IsTick() && (second == 100 || second == 900) {
+		if in.IsTick() && (second == 50 || second == 500) {
 			write(model.Input{At: in.At, Mark: "stage"})
 		}
 		write(in)
 		if in.IsTick() && second%50 < 3 {
-			frames[second] = asJSON(t, c.box.latest())
+			var b strings.Builder
+			errs = append(errs, report.JSON(&b, c.box.latest()))
+			l.frames[second] = b.String()
 		}
-	})
-	if err := errors.Join(err, w.Close()); err != nil {
+	}), w.Close())
+	l.tape = buf.Bytes()
+	return l, errors.Join(errs...)
+})
+
+func recordedLong(t *testing.T) (recorded []byte, inputs int, frames map[int]string) {
+	t.Helper()
+	l, err := longTape()
+	if err != nil {
 		t.Fatal(err)
 	}
-	return buf.Bytes(), inputs, frames
+	return l.tape, l.inputs, l.frames
 }
 
 // onLongTape runs a test of a player that may fold so many inputs again for one key.
@@ -65,7 +82,7 @@ func onLongTape(t *testing.T, recorded []byte, cheap int, test func(p *player)) 
 		p.cheap = cheap
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error, 1)
-		go func() { ended <- p.run(ctx, 20*time.Minute) }()
+		go func() { ended <- p.run(ctx, 10*time.Minute) }()
 		synctest.Wait()
 		test(p)
 		cancel()
@@ -95,29 +112,29 @@ func (p *player) second() int { return int(p.Position().At.Seconds()) }
 // played, a step back costs nothing while the reel has the frame, and never more than
 // is cheap.
 func TestPlayerStepsBackWithoutFolding(t *testing.T) {
-	recorded, inputs, frames := longTape(t)
+	recorded, inputs, frames := recordedLong(t)
 	onLongTape(t, recorded, 0, func(p *player) {
 		p.Pause(true)
-		p.Seek(20 * time.Minute)
+		p.Seek(10 * time.Minute)
 		synctest.Wait()
-		if got := p.second(); got != 1200 {
+		if got := p.second(); got != 600 {
 			t.Fatalf("at %d s", got)
 		}
-		for i := range 150 {
+		for i := range 100 {
 			if n := p.cost(func() { p.Step(-1) }); n != 0 {
 				t.Fatalf("step back %d folded %d inputs of %d", i, n, inputs)
 			}
 		}
-		if got := p.second(); got != 1050 || asJSON(t, p.box.latest()) != frames[1050] {
-			t.Errorf("150 frames back of 1200 s is %d s, or another frame than was first seen there", got)
+		if got := p.second(); got != 500 || asJSON(t, p.box.latest()) != frames[500] {
+			t.Errorf("100 frames back of 600 s is %d s, or another frame than was first seen there", got)
 		}
 		if n := p.cost(func() { p.Seek(0) }); n != 0 || p.second() != 0 || asJSON(t, p.box.latest()) != frames[0] {
 			t.Errorf("to the beginning: %d inputs, %d s", n, p.second())
 		}
-		if n := p.cost(func() { p.Seek(20 * time.Minute) }); n != 0 || p.second() != 1200 {
+		if n := p.cost(func() { p.Seek(10 * time.Minute) }); n != 0 || p.second() != 600 {
 			t.Errorf("to the end: %d inputs, %d s", n, p.second())
 		}
-		if n := p.cost(func() { p.Seek(400 * time.Second) }); n != 0 || p.second() < 390 || p.second() > 400 {
+		if n := p.cost(func() { p.Seek(200 * time.Second) }); n != 0 || p.second() < 190 || p.second() > 200 {
 			t.Errorf("far back where folding is not cheap: %d inputs, %d s", n, p.second())
 		}
 		before := p.second()
@@ -136,26 +153,26 @@ func TestPlayerStepsBackWithoutFolding(t *testing.T) {
 // TestPlayerIsExactWhereThatIsCheap: a frame that the reel has thinned out is folded
 // again.
 func TestPlayerIsExactWhereThatIsCheap(t *testing.T) {
-	recorded, inputs, frames := longTape(t)
+	recorded, inputs, frames := recordedLong(t)
 	onLongTape(t, recorded, inputs/2, func(p *player) {
 		p.Pause(true)
-		p.Seek(20 * time.Minute)
+		p.Seek(10 * time.Minute)
 		synctest.Wait()
-		n := p.cost(func() { p.Seek(402 * time.Second) })
-		if p.second() != 402 || asJSON(t, p.box.latest()) != frames[402] {
+		n := p.cost(func() { p.Seek(202 * time.Second) })
+		if p.second() != 202 || asJSON(t, p.box.latest()) != frames[202] {
 			t.Errorf("at %d s, or another frame than was first seen there", p.second())
 		}
 		if n > inputs/2 || n == 0 {
 			t.Errorf("%d inputs of %d", n, inputs)
 		}
-		for _, want := range []int{401, 400} {
+		for _, want := range []int{201, 200} {
 			if n := p.cost(func() { p.Step(-1) }); n != 0 || p.second() != want || asJSON(t, p.box.latest()) != frames[want] {
 				t.Errorf("a step back to %d s is at %d s and folds %d inputs", want, p.second(), n)
 			}
 		}
 		p.Step(1)
 		synctest.Wait()
-		if p.second() != 401 || asJSON(t, p.box.latest()) != frames[401] {
+		if p.second() != 201 || asJSON(t, p.box.latest()) != frames[201] {
 			t.Errorf("a step forward leads to %d s", p.second())
 		}
 	})
@@ -164,7 +181,7 @@ func TestPlayerIsExactWhereThatIsCheap(t *testing.T) {
 // TestPlayerJumpsToEvents: forward by folding on, back from the reel, and at the ends it
 // says so.
 func TestPlayerJumpsToEvents(t *testing.T) {
-	recorded, _, _ := longTape(t)
+	recorded, _, _ := recordedLong(t)
 	onLongTape(t, recorded, 0, func(p *player) {
 		var at []int
 		last := -1
@@ -188,7 +205,7 @@ func TestPlayerJumpsToEvents(t *testing.T) {
 			}
 		}
 		t.Logf("events at %v s", at)
-		if len(at) < 4 || at[0] != 100 {
+		if len(at) < 4 || at[0] != 50 {
 			t.Fatalf("events at %v s: two stages, and the beginning and the end of an incident are missing", at)
 		}
 		n := p.cost(func() {
