@@ -76,6 +76,17 @@ func EstimateShort(e model.Estimate, ascii bool) string {
 // shortCells is the room of the short form.
 const shortCells = 8
 
+// EstimateIn is EstimateShort, but for a bracket that n cells have room for as it is
+// usually written: 100–250 ms instead of .1–.25 s.
+func EstimateIn(e model.Estimate, n int, ascii bool) string {
+	if shapeOf(e) == wide {
+		if s := between(e.Lo.Value, e.Hi.Value, marksFor(ascii), true); Width(s) <= n {
+			return s
+		}
+	}
+	return EstimateShort(e, ascii)
+}
+
 type shape uint8
 
 const (

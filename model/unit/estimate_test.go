@@ -94,6 +94,30 @@ func TestEstimateShortFits(t *testing.T) {
 	}
 }
 
+// With two cells more a usual bracket keeps its blanks and its zeros.
+func TestEstimateIn(t *testing.T) {
+	tests := []struct {
+		e    model.Estimate
+		n    int
+		want string
+	}{
+		{estimate(.15, .1, .25), 8, ".1–.25 s"},
+		{estimate(.15, .1, .25), 9, ".1–.25 s"},
+		{estimate(.15, .1, .25), 10, "100–250 ms"},
+		{estimate(.08, .05, .125), 10, "50–125 ms"},
+		{estimate(1.5, 1, 2.5), 10, "1–2.5 s"},
+		{estimate(.001, .001, 2.5), 10, "1 ms–2.5 s"},
+		{estimate(.12, .1, .13), 10, "~120 ms"},
+		{open(160), 10, ">160 s"},
+		{model.Estimate{}, 10, "–"},
+	}
+	for _, tt := range tests {
+		if got := EstimateIn(tt.e, tt.n, false); got != tt.want {
+			t.Errorf("%+v in %d cells: %q, want %q", tt.e, tt.n, got, tt.want)
+		}
+	}
+}
+
 func TestShareAtMost(t *testing.T) {
 	s := model.Share{Hi: model.Of(0.791)}
 	if got, ascii := Share(s, false), Share(s, true); got != "≤ 80 %" || ascii != "<= 80 %" {

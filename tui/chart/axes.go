@@ -16,6 +16,9 @@ func (g *plotting) axes() {
 		g.c.set(gutter, y, side, g.Rule)
 	}
 	for k := 1; k*g.scale.rows <= g.h; k++ {
+		if g.Most > 0 && float64(k)*g.scale.step > g.Most*(1+1e-9) {
+			break // no share is 120 %
+		}
 		y := g.h - k*g.scale.rows
 		g.c.set(gutter, y, knot, g.Rule)
 		g.label(y, g.Format(float64(k)*g.scale.step))

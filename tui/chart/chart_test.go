@@ -283,6 +283,19 @@ func TestScale(t *testing.T) {
 	}
 }
 
+// TestNoTickBeyondTheMost: a share has no 120 %.
+func TestNoTickBeyondTheMost(t *testing.T) {
+	for h := MinH; h < 40; h++ {
+		got := Plot{
+			W: 40, H: h, Most: 1, Lines: []Line{{Values: []float32{1, 1, 0}}}, Step: time.Second, Span: 3 * time.Second,
+			Format: func(v float64) string { return fmt.Sprintf("%.0f %%", 100*v) },
+		}.Render()
+		if strings.Contains(got, "120 %") || !strings.Contains(got, "100 %") {
+			t.Errorf("%d lines:\n%s", h, got)
+		}
+	}
+}
+
 func TestSpanFor(t *testing.T) {
 	for history, want := range map[time.Duration]time.Duration{
 		0:                30 * time.Second,

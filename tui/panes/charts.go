@@ -363,20 +363,29 @@ func (g graph) latency(p *chart.Plot, look Look) {
 		p.Band = &chart.Band{Lo: banded(t.LoP95, t), Hi: t.HiP95, Ink: look.ink(themes.Band)}
 	}
 	if d := distOf(g.w, g.metric()); d != nil {
-		role := themes.High
-		if bounded && o.Verdict == model.Missed {
-			role = themes.Over
-		}
-		mid := look.quantileTag(d.P50, t.P50, themes.Low)
-		mid.Ink = low.Ink
-		p.Tags = append(p.Tags, look.quantileTag(d.P95, t.P95, role), mid)
-		if g.tail {
-			p.Tags = append(p.Tags, look.quantileTag(d.P99, t.P99, themes.Muted))
-			for i, name := range []string{"p99", "p50", "p95"} { // of three numbers each says which it is
-				tag := &p.Tags[len(p.Tags)-1-i]
-				tag.Text = name + " " + tag.Text
-			}
-		}
+		g.quantileTags(p, d, t, low.Ink, bounded && o.Verdict == model.Missed, look)
+	}
+}
+
+// quantileTags adds the present percentiles, at the ends of their lines.
+func (g graph) quantileTags(p *chart.Plot, d *model.Dist, t model.Track, low chart.Ink, missed bool, look Look) {
+	role, room := themes.High, g.tagRoom()-1
+	if missed {
+		role = themes.Over
+	}
+	if g.tail {
+		room -= len("p95 ")
+	}
+	mid := look.quantileTag(d.P50, room, t.P50, themes.Low)
+	mid.Ink = low
+	p.Tags = append(p.Tags, look.quantileTag(d.P95, room, t.P95, role), mid)
+	if !g.tail {
+		return
+	}
+	p.Tags = append(p.Tags, look.quantileTag(d.P99, room, t.P99, themes.Muted))
+	for i, name := range []string{"p99", "p50", "p95"} { // of three numbers each says which it is
+		tag := &p.Tags[len(p.Tags)-1-i]
+		tag.Text = name + " " + tag.Text
 	}
 }
 
@@ -401,11 +410,11 @@ func banded(lo []float32, t model.Track) []float32 {
 }
 
 // quantileTag is a line's present value, at its end.
-func (k Look) quantileTag(e model.Estimate, values []float32, role themes.Role) chart.Tag {
+func (k Look) quantileTag(e model.Estimate, room int, values []float32, role themes.Role) chart.Tag {
 	if len(values) == 0 || !e.Exists() {
 		return chart.Tag{Value: math.NaN()}
 	}
-	return chart.Tag{Value: float64(values[len(values)-1]), Text: k.estimate(e), Ink: k.ink(role)}
+	return chart.Tag{Value: float64(values[len(values)-1]), Text: unit.EstimateIn(e, room, k.ASCII), Ink: k.ink(role)}
 }
 
 func (g graph) tag(values []float32, format func(float64) string, role themes.Role, look Look) chart.Tag {

@@ -25,6 +25,9 @@ func (Devices) Want(f *model.Frame, w int, look Look) layout.Want {
 		return wholeScreen{}.Want(f, w, look)
 	}
 	want := layout.Want{Min: min(len(f.Devices), 3) + 2, Max: math.MaxInt16, Drop: 2}
+	if n := len(f.Devices); n > 0 && n <= fewDevices { // what their rows do not need is the roofline's
+		want.Max = len(deviceList(f)) + len(silentTellers(f, deviceList(f), w, look)) + 3
+	}
 	want.Ideal = max(min(len(f.Devices), 5)+2, want.Min)
 	if look.View.Device != "" {
 		want.Drop = 0
@@ -32,16 +35,19 @@ func (Devices) Want(f *model.Frame, w int, look Look) layout.Want {
 	return want
 }
 
+// fewDevices is up to how many GPUs a screen may have lines to spare.
+const fewDevices = 64
+
 // Render draws the rows around the cursor, and only those.
 func (Devices) Render(f *model.Frame, size layout.Size, look Look) string {
 	out := []string{devicesTitle(f, size.W, look)}
 	if len(f.Devices) == 0 {
 		return lines(size.H, append(out, noDevices(f, size, look)...)...)
 	}
-	if size.H > leastSums {
+	list := deviceList(f)
+	if size.H > leastSums || size.H >= len(list)+3 {
 		out = append(out, look.line(size.W).pad(indent).parts(3, deviceSums(f, look)...).String())
 	}
-	list := deviceList(f)
 	out = append(out, silentTellers(f, list, size.W, look)...)
 	under := DeviceUnder(f, look.View)
 	here := look.View.Device != "" || len(f.Utilization) == 0
@@ -68,7 +74,7 @@ func (Devices) Render(f *model.Frame, size layout.Size, look Look) string {
 	return lines(size.H, out...)
 }
 
-// leastSums is up to which height the rows take all the room there is.
+// leastSums is up to which height the rows have all the room, where they need it.
 const leastSums = 8
 
 // devicesTitle counts the states of the GPUs, and says what the first column's number

@@ -271,7 +271,7 @@ func whyMissing(o owner, v value, t glossary.Topic) []string {
 		out = append(out, strings.Join(missing, ", ")+": not exported by "+anyTargets(o)+"; slotop doctor says which flag or version tells it")
 	case len(out) == 0 && !o.f.CoveredS.OK() && windowed(v, t):
 		out = append(out, "there is no window yet: it takes two polls")
-	case len(out) == 0:
+	case len(out) == 0 && t.Unit != "": // a word is no number that is missing
 		out = append(out, "nothing is known of it here; slotop doctor says what each target tells")
 	}
 	for _, c := range o.carriers() {

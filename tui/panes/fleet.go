@@ -102,11 +102,7 @@ func unevenLines(f *model.Frame, size layout.Size, look Look) []string {
 	if size.H >= 2*shortFleet {
 		most = 2
 	}
-	said := wrap(look.sentence(text, maxProse), w)
-	if len(said) > most {
-		rest := strings.Join(said[most-1:], " ")
-		said = append(said[:most-1], look.clipped(rest, w))
-	}
+	said := look.folded(look.sentence(text, maxProse), w, most)
 	for i, l := range said {
 		said[i] = look.line(size.W).pad(indent).put(themes.Warn, l).String()
 	}

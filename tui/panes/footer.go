@@ -67,8 +67,12 @@ const Needed = 3
 // of where they are. Then come the others, as far as they fit.
 func (b Footer) keys(f *model.Frame, w int, look Look) []part {
 	form := inFull
-	for form < inBare && widthOf(b.choose(form, f, look, func(k KeyHelp) bool { return k.Drop <= Needed }), 2) > w {
+	needed := func(k KeyHelp) bool { return k.Drop <= Needed }
+	for form < inBare && widthOf(b.choose(form, f, look, needed), 2) > w {
 		form++
+	}
+	if widthOf(b.choose(form, f, look, needed), 2) > w { // some of the numbers would say that there are no others
+		return b.choose(form, f, look, func(k KeyHelp) bool { return k.Brief == "" })
 	}
 	return b.choose(form, f, look, func(KeyHelp) bool { return true })
 }

@@ -56,6 +56,7 @@ const (
 	tallScreen   = 34
 	tallestH     = 50
 	loadChartMin = 6
+	loadChartMax = 26
 	threeTablesW = 160
 	mostFlows    = 8 // rows of the table of workflows
 )
@@ -73,7 +74,7 @@ func loadBlocks(f *model.Frame, w *model.WorkflowView, size layout.Size, look Lo
 	rows := chartRows(size.H)
 	carry := carriers(f, w)
 	return append(out,
-		block{layout.Want{Min: rows * loadChartMin, Ideal: rows * (loadChartMin + 1), Max: rows * chartMaxH, Drop: 1}, func(s layout.Size) []string {
+		block{layout.Want{Min: rows * loadChartMin, Ideal: rows * (loadChartMin + 1), Max: rows * loadChartMax, Drop: 1}, func(s layout.Size) []string {
 			return loadCharts(f, w, s, rows, look)
 		}},
 		block{layout.Want{Min: 2, Ideal: min(len(carry), 4) + 1, Max: len(carry) + 1}, func(s layout.Size) []string {

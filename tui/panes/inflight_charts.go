@@ -14,7 +14,8 @@ import (
 // loadChart is one chart of the screen of the requests under way.
 type loadChart struct {
 	title  string
-	format func(float64) string
+	format func(float64) string // of the axis
+	tag    func(float64) string // of the present value; nil: as on the axis
 	lines  func(h *model.History, look Look) []chart.Line
 	legend func(w *model.WorkflowView, look Look) []part
 	topics []string // of the present values at its right, the last line first
@@ -47,7 +48,7 @@ var loadChartTable = [...]loadChart{
 	{title: "PREFIX HITS", topics: []string{"prefix_cache_hit"}, format: unit.Percent, most: 1, lines: func(h *model.History, look Look) []chart.Line {
 		return []chart.Line{{Values: h.PrefixHit, Ink: look.ink(themes.Low), Letter: '#'}}
 	}, legend: func(_ *model.WorkflowView, _ Look) []part { return []part{say(1, themes.Muted, "of prompt tokens")} }},
-	{title: "QUEUE TIME", topics: []string{"queue.mean"}, format: unit.Limit, lines: func(h *model.History, look Look) []chart.Line {
+	{title: "QUEUE TIME", topics: []string{"queue.mean"}, format: unit.Limit, tag: unit.DurationShort, lines: func(h *model.History, look Look) []chart.Line {
 		return []chart.Line{{Values: h.Queue, Ink: look.ink(themes.High), Letter: '#'}}
 	}, legend: func(_ *model.WorkflowView, _ Look) []part {
 		return []part{say(1, themes.Muted, "mean of those who got through: late")}
@@ -70,7 +71,7 @@ func loadCharts(f *model.Frame, w *model.WorkflowView, size layout.Size, rows in
 	}
 	wants := make([]layout.Want, rows)
 	for i := range wants {
-		wants[i] = layout.Want{Min: loadChartMin, Max: chartMaxH}
+		wants[i] = layout.Want{Min: loadChartMin, Max: loadChartMax}
 	}
 	cols := layout.Columns(layout.Rect{W: size.W, H: size.H}, chartGap, layout.Even(across, 1, chartMaxW))
 	var out []string
@@ -116,8 +117,12 @@ func (c loadChart) draw(f *model.Frame, w *model.WorkflowView, size layout.Size,
 	for _, e := range h.Events {
 		p.Marks = append(p.Marks, chart.Mark{Before: h.End.Sub(e.At), Letter: eventLetter(f, e)})
 	}
+	tag := c.tag
+	if tag == nil {
+		tag = c.format
+	}
 	for i := len(p.Lines) - 1; i >= 0; i-- {
-		p.Tags = append(p.Tags, lastOf(p.Lines[i], c.format))
+		p.Tags = append(p.Tags, lastOf(p.Lines[i], tag))
 	}
 	numbers := map[string]About{}
 	for i, t := range p.Tags {

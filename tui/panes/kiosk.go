@@ -199,7 +199,7 @@ func figures(w *model.WorkflowView, size layout.Size, look Look) []string {
 	slot := (size.W - 2*m) / kioskCols
 	s := look.scaleFor(longestFigure, slot-unitRoom-2, max(size.H/4, letterRows))
 	var titles, numbers, under []band
-	for i, g := range kioskFigures(w, look) {
+	for i, g := range kioskFigures(w, figureRoom(slot), look) {
 		x := m + i*slot
 		at := x
 		number, u := splitUnit(g.value.text)
@@ -218,14 +218,22 @@ func figures(w *model.WorkflowView, size layout.Size, look Look) []string {
 	return slices.Concat(look.beside(size.W, titles...), look.beside(size.W, numbers...), airy(size.H), look.beside(size.W, under...))
 }
 
-func kioskFigures(w *model.WorkflowView, look Look) []kioskFigure {
+// figureRoom is how long a number may be in big letters.
+func figureRoom(slot int) int {
+	if dots("100-250") <= slot-unitRoom-2 {
+		return roomyQuantile
+	}
+	return roomyQuantile - 2
+}
+
+func kioskFigures(w *model.WorkflowView, room int, look Look) []kioskFigure {
 	var promise []string
 	if g := w.Goodput; g != nil && g.Target.OK() {
 		promise = []string{"promised " + unit.Promised(g.Target.Value)}
 	}
 	out := []kioskFigure{{About{"goodput", w.Name}, "GOODPUT", look.goodput(w), promise}}
 	for _, metric := range []model.Metric{model.MetricTTFT, tokenMetric(w)} {
-		g := kioskFigure{about: About{string(metric) + ".p95", w.Name}, title: metricTitle(metric) + " p95", value: look.against(w, metric, 8)}
+		g := kioskFigure{about: About{string(metric) + ".p95", w.Name}, title: metricTitle(metric) + " p95", value: look.against(w, metric, room)}
 		if o, ok := objectiveFor(w, metric); ok {
 			g.under = []string{"objective " + unit.Limit(o.MaxS)}
 			if o.Verdict == model.Missed {
@@ -288,11 +296,7 @@ func kioskWhy(f *model.Frame, w *model.WorkflowView, size layout.Size, look Look
 	most := 1 + size.H/30
 	for _, r := range reasons(f, w, size.W, look) {
 		from := m + len("because  ")
-		text := wrap(unit.Sentence(r.text, look.ASCII), size.W-m-from)
-		if len(text) > most {
-			text = append(text[:most-1], look.clipped(strings.Join(text[most-1:], " "), size.W-m-from))
-		}
-		for i, t := range text {
+		for i, t := range look.folded(unit.Sentence(r.text, look.ASCII), size.W-m-from, most) {
 			l := look.line(size.W - m).pad(m)
 			if i == 0 {
 				l.put(themes.Muted, r.label)

@@ -152,7 +152,7 @@ func sideColumn(f *model.Frame, w *model.WorkflowView, span time.Duration, size 
 	}
 	if u := utilizationFor(f, w); u != nil && plottable(u) {
 		parts = append(parts, part{
-			layout.Want{Min: sideRoofH, Ideal: sideRoofH + 4, Max: roofMaxH, Drop: 1},
+			layout.Want{Min: sideRoofH, Ideal: sideRoofH + 4, Max: sideRoofMaxH, Drop: 1},
 			func(s layout.Size, _ bool) []string { return roofWithVerdict(f, u, s, look) },
 		})
 	}
@@ -181,8 +181,12 @@ func sideColumn(f *model.Frame, w *model.WorkflowView, span time.Duration, size 
 	return out
 }
 
-// sideRoofH is the least height of a roofline with its rule and its sentence.
-const sideRoofH = 9
+// The least height of a roofline with its rule and its sentence, and the most that it
+// takes from the charts beside it.
+const (
+	sideRoofH    = 9
+	sideRoofMaxH = 18
+)
 
 // utilizationFor is the utilization of an engine that serves a workflow, in the pool
 // that was found the worst of those that do.
@@ -203,8 +207,10 @@ func utilizationFor(f *model.Frame, w *model.WorkflowView) *model.UtilizationVie
 
 // roofWithVerdict is a roofline and what it comes to.
 func roofWithVerdict(f *model.Frame, u *model.UtilizationView, size layout.Size, look Look) []string {
-	s := &sheet{w: size.W, look: look}
-	s.text(1, boundRole(u), look.sentenceOf(u))
-	say := s.out[:min(len(s.out), 2)]
-	return append(drawRoof(f, u, layout.Size{W: size.W, H: size.H - len(say)}, look), say...)
+	said := look.folded(look.sentence(look.sentenceOf(u), maxProse), size.W-1, 2)
+	out := drawRoof(f, u, layout.Size{W: size.W, H: size.H - len(said)}, look)
+	for _, l := range said {
+		out = append(out, look.line(size.W).pad(1).put(boundRole(u), l).String())
+	}
+	return out
 }

@@ -71,7 +71,11 @@ func (k Look) quantileOf(d *model.Dist, w int, which func(*model.Dist) model.Est
 	if !e.Exists() {
 		return cell{themes.Muted, unit.None(k.ASCII)}
 	}
-	c := cell{themes.Text, k.estimate(e)}
+	signs := 0 // behind it
+	if d.Basis == model.SinceStart || !e.Enough {
+		signs = 1
+	}
+	c := cell{themes.Text, unit.EstimateIn(e, min(w, roomyQuantile)-signs, k.ASCII)}
 	switch {
 	case d.Basis == model.SinceStart && cells(c.text) < w:
 		return cell{themes.Muted, c.text + sinceStart}
@@ -84,6 +88,9 @@ func (k Look) quantileOf(d *model.Dist, w int, which func(*model.Dist) model.Est
 	}
 	return c
 }
+
+// roomyQuantile is in how many cells a bracket is written without squeezing it.
+const roomyQuantile = 10
 
 // The signs behind a percentile that is less than it seems.
 const (

@@ -233,7 +233,7 @@ func TestTableKeepsWhatMatters(t *testing.T) {
 			has(t, got, "BURN", "SINCE", "SLO", "19.6", "03:09")
 		}
 		if w >= 120 {
-			has(t, got, "REQ/S", "LEFT", "62 %", "▇█")
+			has(t, got, "REQ/S", "LEFT", "62 %", "▄▆")
 		}
 	}
 }

@@ -21,7 +21,7 @@ func (Roofline) Name() string { return "roofline" }
 
 // The heights and widths of its parts.
 const (
-	roofMaxH   = 18
+	roofMaxH   = 44
 	roofUsualH = 10
 	threeWide  = 112                                // from here on the GPUs' figures stand beside the step
 	twoWide    = 70                                 // from here on the step stands beside the plot
@@ -120,7 +120,7 @@ type useColumn struct {
 var (
 	roofColumn    = useColumn{layout.Want{Min: 36, Ideal: 38, Max: 84}, drawRoof}
 	stepColumn    = useColumn{layout.Want{Min: 26, Ideal: 34, Max: 44}, drawStep}
-	figuresColumn = useColumn{layout.Want{Min: 45, Ideal: 45, Max: 60}, drawFigures}
+	figuresColumn = useColumn{layout.Want{Min: 45, Ideal: 45, Max: 72}, drawFigures}
 )
 
 // useColumns draws columns next to one another, all of one height.

@@ -311,6 +311,16 @@ func wrap(s string, w int) []string {
 	return append(out, l)
 }
 
+// folded breaks a sentence into at most n lines of w cells, with a mark where something
+// is missing.
+func (k Look) folded(s string, w, n int) []string {
+	out := wrap(s, w)
+	if len(out) <= n {
+		return out
+	}
+	return append(out[:n-1], k.clipped(strings.Join(out[n-1:], " "), w))
+}
+
 // glued keeps numbers and their units together: 500 ms.
 func glued(words []string) []string {
 	out := words[:0:0]

@@ -152,12 +152,12 @@ func tokenTitle(tpot, itl bool, screen int) (title string, w int) {
 }
 
 // quantileW is the width of a percentile, on a wide screen with room for a sign
-// behind it.
+// behind it or for its bracket in full.
 func quantileW(screen int) int {
 	if screen < wideScreen {
 		return 8
 	}
-	return 9
+	return roomyQuantile
 }
 
 // wideScreen is the width from which a screen has room to spare.
