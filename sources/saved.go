@@ -45,7 +45,7 @@ func IsTape(arg string) bool {
 type TapeError struct{ Path string }
 
 func (e *TapeError) Error() string {
-	return fmt.Sprintf("target %q: a tape cannot stand beside other targets: give it alone, or run slotop replay", e.Path)
+	return fmt.Sprintf("target %q: a tape is no target to poll: give it alone to slotop, replay, snapshot, check, report or compare", e.Path)
 }
 
 // pages plays saved pages, one a poll.

@@ -75,7 +75,9 @@ func (s *sheet) reckoned(f *model.Frame, e Explain, t glossary.Topic) {
 	}
 	s.prose("rests on", themes.Text, strings.Join(restsOn(o, v, t, s.look), ", "))
 	s.each("so wide", themes.Text, whyWide(o, v, s.look))
-	s.each("missing", themes.Warn, whyMissing(o, v, t))
+	if v.known || !saysItAll(e.Shown) {
+		s.each("missing", themes.Warn, whyMissing(o, v, t))
+	}
 	s.formula("reckoned", reckoning(o, v, t.Key))
 }
 
@@ -245,6 +247,13 @@ func offBoundary(w *model.WorkflowView, v value) []string {
 	return out
 }
 
+// saysItAll reports whether what is shown is a word or a time, such as a condition or
+// since when: that is no number, and none is missing.
+func saysItAll(shown string) bool {
+	last := shown[strings.LastIndexByte(shown, ' ')+1:]
+	return !slices.Contains([]string{"", "–", "-", "n/e", "n=0", "…"}, last)
+}
+
 // whyMissing is why there is no number, and how to get it.
 func whyMissing(o owner, v value, t glossary.Topic) []string {
 	if exactly(v, t) != "" {
@@ -262,6 +271,8 @@ func whyMissing(o owner, v value, t glossary.Topic) []string {
 		out = append(out, string(o.u.Step.Why))
 	case o.d != nil:
 		out = append(out, deviceLack(o.d, t.Key))
+	case strings.HasSuffix(t.Key, ".max") && v.bound == nil && o.w != nil:
+		return []string{"nothing is promised of it: --slo or the configuration does"}
 	case v.dist != nil && v.dist.N == 0, v.r.State == model.NoTraffic:
 		out = append(out, "its servers export it, and saw no request in the window")
 	}
