@@ -85,21 +85,6 @@ func (t Text) String() string {
 	return b.String()
 }
 
-// Join puts a separator between texts, of which the empty ones are left out.
-func Join(sep string, texts ...Text) Text {
-	var out Text
-	for _, t := range texts {
-		if len(t) == 0 {
-			continue
-		}
-		if len(out) > 0 {
-			out = append(out, Span{Text: sep})
-		}
-		out = append(out, t...)
-	}
-	return out
-}
-
 // clean is text that no reader obeys: control characters and changes of writing
 // direction are visible marks.
 func clean(s string) string { return unit.Escape(s, false) }
