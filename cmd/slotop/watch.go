@@ -151,14 +151,18 @@ const startsFast = 2 * time.Second
 // fewTargets are polled and folded by a single thread without being late.
 const fewTargets = 20
 
+// leanTargets have a heap so small that collecting twice as often costs little: with a
+// hundred it is a hundredth of the program's time, for a fifth of its memory.
+const leanTargets = 200
+
 // modest keeps the watcher from being the load on a host that has better things
-// to do: every further thread looks for work at each wake-up, and with a small
-// heap more frequent collections cost nothing. The usual variables override it.
+// to do: every further thread looks for work at each wake-up. The usual variables
+// override it.
 func modest(targets int) {
 	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.GOMAXPROCS(min(runtime.GOMAXPROCS(0), 1+targets/fewTargets))
 	}
-	if os.Getenv("GOGC") == "" && targets < fewTargets {
+	if os.Getenv("GOGC") == "" && targets < leanTargets {
 		debug.SetGCPercent(50)
 	}
 }
