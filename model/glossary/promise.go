@@ -92,7 +92,7 @@ var promises = []Topic{
 		Key: "budget.bad", Name: "bad requests", Unit: "requests", Group: GroupPromise,
 		Is:      "How many requests of the period missed a bound or failed.",
 		Formula: "Σ (judged − good)", Measured: "Over the part of the period that was seen.",
-		Misleads: "Where goodput is an interval its lower end is counted: at least as many were good.",
+		Misleads: "Where goodput is an interval its best guess is counted, so that the number has a fraction; alerts tell how many surely were bad.",
 	},
 	{
 		Key: "budget.seen", Name: "seen of the period", Unit: "s", Group: GroupPromise,
@@ -104,7 +104,7 @@ var promises = []Topic{
 		Key: "budget.exhausted_in", Name: "time until the budget is gone", Unit: "s", Group: GroupPromise,
 		Is:       "How long the rest of the budget lasts if it goes on burning as it does now.",
 		Formula:  "left · period / burn",
-		Measured: "From the burn rate over 30 minutes.",
+		Measured: "From the burn rate over 5 minutes.",
 		Misleads: "Burn rates change faster than that.",
 	},
 	{
@@ -118,7 +118,7 @@ var promises = []Topic{
 		Key: "condition", Name: "condition", Unit: "", Group: GroupPromise,
 		Is:       "In one word how a workflow is: met, at risk, BREACHED, undecided, no traffic, no data, cannot compute, and since when.",
 		Measured: "Judged over the window, with few requests as undecided.",
-		Formula:  "BREACHED if the whole interval of the goodput lies below the promised share, met if above it, undecided between",
+		Formula:  "BREACHED if the whole interval of the goodput, or of the share that kept one bound, lies below the promised share, met if that of the goodput is above it, undecided between",
 		Misleads: "Undecided and no data are no health: they say that nobody knows.",
 	},
 }

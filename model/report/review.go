@@ -184,7 +184,7 @@ func (d *dossier) rateTable(c *model.CapacityView) paper.Block {
 		key  string
 		how  string
 	}{
-		{"now", c.Rate, "requests_per_second", "measured over the window"},
+		{"now", c.Rate, "requests_per_second", "measured: what arrived in the last minute"},
 		{"an objective breaks", c.SLORate, "at_objective_per_second", "model, from TPOT at the load"},
 		{"the KV cache is full", c.KVRate, "kv_requests_per_second", "model, from context lengths"},
 		{"queues never end", c.MaxRate, "max_requests_per_second", "model: a second of requests takes a second of machine"},

@@ -2,6 +2,7 @@ package panes
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"slotop/model"
@@ -69,18 +70,46 @@ func goodputFigures(o owner, g *model.GoodputView) string {
 		return unit.Exact(g.Least.Good) + " good of " + unit.Exact(g.Least.Of)
 	}
 	var lows, highs []string
+	lo, hi := 1.0, 1.0
 	for _, b := range o.w.Objectives {
-		if !b.Share.Lo.OK() {
+		if !b.Share.Lo.OK() || !b.Share.Hi.OK() {
 			return ""
 		}
-		lows, highs = append(lows, unit.Number(b.Share.Lo.Value)), append(highs, unit.Number(b.Share.Hi.Value))
+		lows, highs = append(lows, unit.Ratio(b.Share.Lo.Value)), append(highs, unit.Ratio(b.Share.Hi.Value))
+		lo, hi = lo+b.Share.Lo.Value-1, min(hi, b.Share.Hi.Value)
 	}
 	if len(lows) == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("of those that ended well: max(0, %s − %d) to min(%s)", strings.Join(lows, " + "), len(lows)-1, strings.Join(highs, ", "))
+	well := (g.N - g.Of.Failed) / g.N
+	if !near(g.Share.Lo, max(0, lo)*well) || !near(g.Share.Hi, hi*well) {
+		return ofOthers(o.w, g)
+	}
+	text := fmt.Sprintf("of those that ended well: max(0, %s − %d %%) to min(%s)", strings.Join(lows, " + "), 100*(len(lows)-1), strings.Join(highs, ", "))
 	if g.Of.Failed > 0 {
 		text += "; " + samples(g.Of.Failed) + " failed ones are bad"
+	}
+	return text
+}
+
+// near reports whether a share is what a formula gives, as far as it is shown.
+func near(r model.Reading, v float64) bool { return r.OK() && math.Abs(r.Value-v) < 0.005 }
+
+// ofOthers is the goodput where the bounds were not measured of the requests that are
+// judged: TTFT is told at a request's first token, TPOT at its end, and of those that were
+// cancelled nobody says whether they had either.
+func ofOthers(w *model.WorkflowView, g *model.GoodputView) string {
+	if g.Least.Of <= 0 || g.Most.Of <= 0 {
+		return ""
+	}
+	text := fmt.Sprintf("at least %s good of %s, at most %s of %s", unit.Count(g.Least.Good), samples(g.Least.Of), unit.Count(g.Most.Good), samples(g.Most.Of))
+	var of []string
+	for _, b := range w.Objectives {
+		of = append(of, b.Metric.Title()+" "+samples(b.N))
+	}
+	text += ": the bounds were measured of other requests than those that ended, " + strings.Join(of, ", ")
+	if n, ok := g.Of.Cancelled.Get(); ok && n > 0 {
+		text += "; of " + samples(n) + " cancelled ones not all is known"
 	}
 	return text
 }
