@@ -55,7 +55,7 @@ func noTarget(f *model.Frame, w int, look Look) []string {
 
 // noCapacity is why no pool is known.
 func (s *sheet) noCapacity(f *model.Frame) {
-	s.rule("CAPACITY")
+	s.out = append(s.out, s.look.rule(s.w, nil))
 	engines, servers, good := 0, 0, false
 	for i := range f.Targets {
 		t := &f.Targets[i]

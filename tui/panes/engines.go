@@ -210,7 +210,7 @@ func drawEngine(r row, w int, k Look) cell {
 	if r.t.Engine == "" {
 		return cell{themes.Muted, unit.None(k.ASCII)}
 	}
-	return cell{themes.Muted, k.foreign(engineText(r.t), w)}
+	return cell{themes.Muted, k.clipped(unit.Escape(engineText(r.t), k.ASCII), w)}
 }
 
 func drawModels(r row, w int, k Look) cell {

@@ -73,18 +73,40 @@ func (g Glossary) Render(_ *model.Frame, size layout.Size, look Look) string {
 		title = append(title, seg{themes.Warn, ", matching " + look.foreign(g.Filter, 20)})
 	}
 	out := []string{look.rule(size.W, title, say(1, themes.Muted, "enter opens").of("key.enter", ""), say(2, themes.Muted, "/ filters").of("key./", ""), say(3, themes.Muted, "esc closes it").of("key.esc", ""))}
-	rows, at := g.rows(all, size.W, look)
+	list := size
+	if size.W >= wideScreen {
+		list.W = glossaryList
+	}
+	rows, at := g.rows(all, list.W, look)
 	if len(rows) == 0 {
 		rows = []string{look.line(size.W).pad(indent).put(themes.Muted, "nothing matches: esc shows all").String()}
 	}
 	below := g.briefly(all, size, look)
+	if list.W < size.W {
+		below = nil
+	}
 	h := max(size.H-1-len(below), 0)
 	from := min(max(at-h/2, 0), max(len(rows)-h, 0))
 	out = append(out, rows[from:min(from+h, len(rows))]...)
 	for len(below) > 0 && len(out) < size.H-len(below) {
 		out = append(out, "")
 	}
+	if list.W < size.W && g.At < len(all) {
+		out = append(out[:1], g.beside(out[1:], all[g.At], size, look)...)
+	}
 	return lines(size.H, append(out, below...)...)
+}
+
+// beside puts what a topic is next to the list.
+func (Glossary) beside(list []string, t glossary.Topic, size layout.Size, look Look) []string {
+	s := &sheet{w: min(size.W-glossaryList-chartGap, maxText), look: look}
+	s.out = append(s.out, look.line(s.w).pad(1).put(themes.Strong, look.sentence(t.Name, s.w-1)).String())
+	s.defined(t)
+	s.called(t)
+	if h := size.H - 1; h > 0 && len(s.out) > h {
+		s.out = append(s.out[:h-1], look.line(s.w).pad(labelW+1).put(themes.Muted, "enter: all of it").String())
+	}
+	return sideBySide(list, s.out, size.H-1, glossaryList+chartGap, look)
 }
 
 // The height from which what the topic under the cursor is stands below the list, and
@@ -101,18 +123,21 @@ func (g Glossary) briefly(all []glossary.Topic, size layout.Size, look Look) []s
 	}
 	t := all[g.At]
 	out := []string{look.rule(size.W, []seg{{themes.Muted, look.sentence(t.Name, size.W-8)}})}
-	for _, l := range wrap(look.sentence(t.Is+" "+t.Misleads, maxProse), size.W-2) {
+	for _, l := range look.folded(look.sentence(t.Is+" "+t.Misleads, maxProse), size.W-2, brieflyLines) {
 		out = append(out, look.line(size.W).pad(1).put(themes.Text, l).String())
 	}
-	out = out[:min(len(out), brieflyLines+1)]
 	for len(out) < brieflyLines+1 { // the list stands still while the cursor moves
 		out = append(out, "")
 	}
 	return out
 }
 
-// glossaryName is the column of the names.
-const glossaryName = 36
+// The column of the names, and the width of the list where what its topic is stands
+// beside it.
+const (
+	glossaryName = 36
+	glossaryList = 64
+)
 
 // rows is a line a topic below the name of its group, and which of them is under the
 // cursor.

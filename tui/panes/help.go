@@ -39,16 +39,16 @@ func (Help) Name() string { return "help" }
 // What the help needs: the column of the keys, that of the words of a condition, and the
 // least that a column of entries has for its text.
 const (
-	helpKey    = 9
+	helpKey    = 10
 	helpWord   = 13
 	helpColumn = 38
-	helpGap    = 2
+	helpGap    = 1
 )
 
 // Render flows the entries into as many columns as fit, and where they are higher than
 // the screen shows the rows from Scroll on.
 func (h Help) Render(_ *model.Frame, size layout.Size, look Look) string {
-	rows, w := h.rows(size.W, look)
+	rows, w := h.rows(size, look)
 	room := size.H - 1
 	remark := []part{say(1, themes.Muted, "e the glossary of numbers").of("key.e", ""), say(2, themes.Muted, "esc closes it").of("key.esc", "")}
 	from := min(max(h.Scroll, 0), max(len(rows)-room, 0))
@@ -71,34 +71,76 @@ func (h Help) Render(_ *model.Frame, size layout.Size, look Look) string {
 
 // HelpScroll is how far the help can be scrolled in a size.
 func HelpScroll(keys *[]KeyHelp, size layout.Size, look Look) int {
-	rows, _ := Help{Keys: keys}.rows(size.W, look)
+	rows, _ := Help{Keys: keys}.rows(size, look)
 	return max(len(rows)-(size.H-1), 0)
 }
 
-// rows divides the entries into columns of like height, and says how wide each is. A
-// heading is not left alone at the foot of a column.
-func (h Help) rows(width int, look Look) (rows [][][]seg, w int) {
-	across := max((width+helpGap)/(helpColumn+helpGap), 1)
-	w = (width+helpGap)/across - helpGap
-	entries := h.entries(width, w, look)
-	per := (len(entries) + across - 1) / across
-	for x := 0; len(entries) > 0; x++ {
-		n := min(per, len(entries))
-		if n < len(entries) && n > 1 && len(entries[n-1]) == 1 {
-			n--
-		}
-		if x == across-1 {
-			n = len(entries)
-		}
-		for y, e := range entries[:n] {
+// rows divides the entries into columns, and says how wide each is.
+func (h Help) rows(size layout.Size, look Look) (rows [][][]seg, w int) {
+	across := max((size.W+helpGap)/(helpColumn+helpGap), 1)
+	w = (size.W+helpGap)/across - helpGap
+	entries := h.entries(size.W, w, look)
+	columns := inGroups(entries, across, size.H-1)
+	if columns == nil {
+		columns = flowing(entries, across)
+	}
+	for x, column := range columns {
+		for y, e := range column {
 			if y == len(rows) {
 				rows = append(rows, make([][]seg, across))
 			}
 			rows[y][x] = e
 		}
-		entries = entries[n:]
 	}
 	return rows, w
+}
+
+// heading reports whether an entry is the name of a group.
+func heading(entry []seg) bool { return len(entry) == 1 }
+
+// inGroups divides the entries into columns that break where a group begins, as low as
+// they can be, nil where that is higher than h lines.
+func inGroups(entries [][]seg, across, h int) [][][]seg {
+	var groups [][][]seg
+	for i, e := range entries {
+		if i == 0 || heading(e) {
+			groups = append(groups, nil)
+		}
+		groups[len(groups)-1] = append(groups[len(groups)-1], e)
+	}
+	for limit := (len(entries) + across - 1) / across; limit <= h; limit++ {
+		var columns [][][]seg
+		fits := true
+		for _, g := range groups {
+			if n := len(columns) - 1; n >= 0 && len(columns[n])+len(g) <= limit {
+				columns[n] = append(columns[n], g...)
+				continue
+			}
+			columns, fits = append(columns, g), fits && len(g) <= limit
+		}
+		if fits && len(columns) <= across {
+			return columns
+		}
+	}
+	return nil
+}
+
+// flowing divides the entries into columns of like height. A heading is not left alone at
+// the foot of one.
+func flowing(entries [][]seg, across int) [][][]seg {
+	per := (len(entries) + across - 1) / across
+	columns := make([][][]seg, 0, across)
+	for x := 0; len(entries) > 0; x++ {
+		n := min(per, len(entries))
+		if n < len(entries) && n > 1 && heading(entries[n-1]) {
+			n--
+		}
+		if x == across-1 {
+			n = len(entries)
+		}
+		columns, entries = append(columns, entries[:n]), entries[n:]
+	}
+	return columns
 }
 
 // entries is a line for each key by group, each mark, and each word that stands

@@ -147,7 +147,15 @@ func (l *line) put(role themes.Role, text string) *line {
 	if room := l.max - l.w; room < cells(text) {
 		text = l.look.cut(text, room)
 	}
-	l.look.ink(role).Write(&l.b, text)
+	word := strings.Trim(text, " ") // blanks around it have no ground of their own
+	if word == "" {
+		l.b.WriteString(text)
+	} else {
+		at := strings.Index(text, word)
+		l.b.WriteString(text[:at])
+		l.look.ink(role).Write(&l.b, word)
+		l.b.WriteString(text[at+len(word):])
+	}
 	l.w += cells(text)
 	return l
 }

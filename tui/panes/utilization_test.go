@@ -145,7 +145,7 @@ func TestCapacitySays(t *testing.T) {
 		{"traffic", tuitest.TrafficUse(), []string{"1.46", "overload: queues never end", "none: take away 15.2 req/s", "binds first  the KV cache fills first", "3 needed now"}},
 		{"throttled", tuitest.ThrottledUse(), []string{"but          steps take ×1.97 of what was learned"}},
 		{"busy alone", tuitest.BusyUse(), []string{"not known: no step counter", "prices:", "nvml: or dcgm-exporter"}},
-		{"nothing", tuitest.Empty(), []string{"CAPACITY", "no pool yet"}},
+		{"nothing", tuitest.Empty(), []string{"no pool yet"}},
 		{"GPUs alone", tuitest.OnlyGPUs(), []string{"no engine is watched"}},
 	} {
 		got := drawnUse(Capacity{}, tc.frame, 120, 60, View{})
