@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"slotop/model"
@@ -32,7 +33,8 @@ type player struct {
 	policy judging
 	box    *mailbox
 	orders chan func(*cursor) error
-	cheap  int // how many inputs may be folded again for a frame that the reel lacks
+	cheap  int          // how many inputs may be folded again for a frame that the reel lacks
+	other  atomic.Int32 // orders that wait and lead elsewhere: a long way to before them is broken off
 
 	mu     sync.Mutex
 	place  place
@@ -165,12 +167,11 @@ func (c *cursor) take() error {
 	if tick {
 		c.reel.Add(c.core.box.latest())
 	}
-	if c.folded++; c.folded%passEvery == 0 {
-		if err := c.pass(); err != nil {
-			return err
-		}
+	c.folded++
+	if err := c.read(); err != nil || c.folded%passEvery > 0 {
+		return err
 	}
-	return c.read()
+	return c.pass()
 }
 
 // passEvery is after how many inputs it is looked up from folding: some tenths of a
@@ -211,7 +212,7 @@ func (p *player) run(ctx context.Context, last time.Duration) error {
 		cur.pass = func() error { return p.passing(ctx, cur) }
 		if err := p.turn(ctx, cur); err != nil {
 			var damage *tape.DamageError
-			if ctx.Err() == nil && !errors.As(err, &damage) {
+			if ctx.Err() == nil && !errors.As(err, &damage) && !errors.Is(err, errElsewhere) {
 				return err
 			}
 		}
@@ -278,16 +279,33 @@ func (p *player) update(f func(*place)) {
 
 // order hands the viewer's wish to the playing goroutine and does not wait for
 // it. Keys pressed faster than they can be done are dropped.
-func (p *player) order(o func(*cursor) error) {
+func (p *player) order(o func(*cursor) error) (taken bool) {
 	select {
 	case p.orders <- o:
+		return true
 	default:
+		return false
+	}
+}
+
+// errElsewhere ends a way to a place where nobody wants to go any more.
+var errElsewhere = errors.New("another order leads elsewhere")
+
+// instead is an order that does not depend on where those before it lead: it does not
+// wait until they are there.
+func (p *player) instead(o func(*cursor) error) {
+	p.other.Add(1)
+	if !p.order(func(cur *cursor) error {
+		p.other.Add(-1)
+		return o(cur)
+	}) {
+		p.other.Add(-1)
 	}
 }
 
 // Pause stops or resumes.
 func (p *player) Pause(paused bool) {
-	p.order(func(*cursor) error {
+	p.instead(func(*cursor) error {
 		p.update(func(pl *place) { pl.paused = paused })
 		return nil
 	})

@@ -88,3 +88,33 @@ func TestPlayerOverABentClock(t *testing.T) {
 		})
 	}
 }
+
+// TestPlayerTurnsRound: a long way is broken off by an order that leads elsewhere.
+func TestPlayerTurnsRound(t *testing.T) {
+	recorded, inputs, _ := recordedLong(t)
+	onLongTape(t, recorded, 10000, func(p *player) {
+		p.Pause(true)
+		synctest.Wait()
+		before := p.foldedSoFar()
+		p.Seek(10 * time.Minute)
+		p.Seek(0)
+		synctest.Wait()
+		if n := p.foldedSoFar() - before; n > 2*passEvery || n > inputs/2 {
+			t.Errorf("folded %d of %d inputs before it turned round", n, inputs)
+		}
+		if got := p.second(); got != 0 {
+			t.Errorf("at %d s", got)
+		}
+		p.Seek(10 * time.Minute)
+		p.Pause(true)
+		synctest.Wait()
+		if at := p.second(); at == 0 || at >= 600 || p.Position().Going {
+			t.Errorf("stopped on the way at %d s: %+v", at, p.Position())
+		}
+		p.Seek(10 * time.Minute)
+		synctest.Wait()
+		if !p.Position().Ended {
+			t.Errorf("not at the end: %+v", p.Position())
+		}
+	})
+}

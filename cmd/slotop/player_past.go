@@ -78,6 +78,9 @@ func (p *player) goOn(cur *cursor) error {
 // passing tells of the way on a long one, and whether to go on.
 func (p *player) passing(ctx context.Context, cur *cursor) error {
 	p.update(func(pl *place) { pl.at, pl.going = cur.at-cur.start, true })
+	if p.other.Load() > 0 {
+		return errElsewhere
+	}
 	return ctx.Err()
 }
 
@@ -161,7 +164,7 @@ func (p *player) back(cur *cursor) error {
 
 // Seek goes to a time since the first input.
 func (p *player) Seek(to time.Duration) {
-	p.order(func(cur *cursor) error {
+	p.instead(func(cur *cursor) error {
 		if to > 0 && to >= p.now().total {
 			return p.seek(cur, math.MaxInt64) // what a damaged index does not tell of is there as well
 		}
