@@ -28,7 +28,7 @@ var utilization = []Topic{
 		Measured: "As the line's basis says.",
 		Formula:  "tensor-active cycles / cycles, or FLOP/s / (GPUs · peak)",
 		Misleads: "The bases do not measure the same: counters see padding and any precision, estimates only what the model needs.",
-		Signals:  []model.Signal{model.EstimatedFLOPs}, AlsoCalled: []string{"DCGM: PIPE_TENSOR_ACTIVE", "NVML GPM: ANY_TENSOR_UTIL"},
+		Signals:  []model.Signal{model.EstimatedFLOPs, model.OutputTokens, model.PromptTokens}, AlsoCalled: []string{"DCGM: PIPE_TENSOR_ACTIVE", "NVML GPM: ANY_TENSOR_UTIL"},
 	},
 	{
 		Key: "bandwidth", Name: "bandwidth by one basis", Unit: "0–1 of peak", Group: GroupUtilization,
@@ -36,17 +36,17 @@ var utilization = []Topic{
 		Measured: "As the line's basis says.",
 		Formula:  "DRAM-active cycles / cycles, or bytes a second / (GPUs · bandwidth)",
 		Misleads: "Counters also see activations, logits and collectives. NVML's memory utilization is a share of time, and no bandwidth.",
-		Signals:  []model.Signal{model.EstimatedRead, model.EstimatedWritten}, AlsoCalled: []string{"DCGM: DRAM_ACTIVE", "NVML GPM: DRAM_BW_UTIL"},
+		Signals:  []model.Signal{model.EstimatedRead, model.EstimatedWritten, model.StepTokens, model.OutputTokens}, AlsoCalled: []string{"DCGM: DRAM_ACTIVE", "NVML GPM: DRAM_BW_UTIL"},
 	},
 	{
 		Key: "flops", Name: "arithmetic", Unit: "FLOP/s", Group: GroupUtilization,
 		Is: "Floating-point operations a second that the model needs, over all GPUs of the target.", Measured: "The engine's own count, or from shape and rates.",
-		Formula: "as MFU, before it is divided by the peak", Misleads: "Engines count attention without its causal half.", Signals: []model.Signal{model.EstimatedFLOPs},
+		Formula: "as MFU, before it is divided by the peak", Misleads: "Engines count attention without its causal half.", Signals: []model.Signal{model.EstimatedFLOPs, model.OutputTokens, model.PromptTokens},
 	},
 	{
 		Key: "bytes", Name: "memory traffic", Unit: "bytes/s", Group: GroupUtilization,
 		Is: "Bytes a second that the model must move, over all GPUs of the target.", Measured: "The engine's own count, or from shape and rates.",
-		Formula: "as MBU, before it is divided by the bandwidth", Misleads: "What caches on the chip save is not subtracted.", Signals: []model.Signal{model.EstimatedRead, model.EstimatedWritten},
+		Formula: "as MBU, before it is divided by the bandwidth", Misleads: "What caches on the chip save is not subtracted.", Signals: []model.Signal{model.EstimatedRead, model.EstimatedWritten, model.StepTokens, model.OutputTokens},
 	},
 	{
 		Key: "peak_flops", Name: "peak arithmetic", Unit: "FLOP/s", Group: GroupUtilization,

@@ -161,11 +161,14 @@ func restsOn(o owner, v value, t glossary.Topic, k Look) []string {
 	case v.good != nil && v.good.N > 0:
 		out = append(out, samples(v.good.N)+" requests judged", judged(v.good.Of))
 	}
-	if w, ok := basisWords[basisOf(o)]; ok && t.Group == glossary.GroupUtilization {
+	if w, ok := basisWords[basisOf(o)]; ok && byBasis(t.Key) {
 		out = append(out, w.long)
 	}
 	if windowed(v, t) {
 		out = append(out, overWindow(o.f, k))
+	}
+	if span := burnSpan(t.Key); span != "" {
+		out = append(out, "the last "+span)
 	}
 	if !o.f.At.IsZero() {
 		out = append(out, "as of "+hms(o.f.At)+" UTC")
@@ -364,7 +367,7 @@ func (s *sheet) readFrom(o owner, t glossary.Topic) {
 	var all []source
 	for _, c := range o.carriers() {
 		for _, m := range c.Meanings {
-			if !slices.Contains(t.Signals, m.Signal) {
+			if !slices.Contains(t.Signals, m.Signal) || !usedBy(o, t.Key, m.Signal) {
 				continue
 			}
 			i := slices.IndexFunc(all, func(x source) bool { return x.Meaning == m })
@@ -374,10 +377,14 @@ func (s *sheet) readFrom(o owner, t glossary.Topic) {
 			all[i].on = append(all[i].on, c.Name)
 		}
 	}
-	if len(all) == 0 {
+	told := countedBy(o, t.Key)
+	if len(all) == 0 && told == "" {
 		return
 	}
 	s.rule("READ FROM")
+	if told != "" {
+		s.text(1, themes.Text, told)
+	}
 	for _, x := range all[:min(len(all), maxSources)] {
 		on := x.on[0]
 		if n := len(x.on) - 1; n > 0 {

@@ -26,7 +26,7 @@ func reckoning(o owner, v value, topic string) string {
 	case o.c != nil:
 		return poolFigures(o.c, topic)
 	case o.u != nil:
-		return useFigures(o.u, topic)
+		return useFigures(o.u, basisOf(o), topic)
 	case o.w != nil && o.sw == nil:
 		return workflowFigures(o, topic)
 	default:
@@ -186,14 +186,15 @@ func poolFigures(c *model.CapacityView, topic string) string {
 }
 
 // useFigures are those of the roofline and of a step.
-func useFigures(u *model.UtilizationView, topic string) string {
+func useFigures(u *model.UtilizationView, by model.UtilizationBasis, topic string) string {
+	m := measureBy(u, by)
 	switch {
 	case topic == "ridge" && u.PeakFLOPs.OK() && u.PeakBytes.OK():
 		return unit.FLOPs(u.PeakFLOPs.Value) + " / " + unit.Bandwidth(u.PeakBytes.Value)
-	case (topic == "mfu" || topic == "compute") && len(u.Measures) > 0 && u.Measures[0].FLOPs.OK() && u.PeakFLOPs.OK() && u.GPUs.OK():
-		return unit.FLOPs(u.Measures[0].FLOPs.Value) + " / (" + unit.Number(u.GPUs.Value) + " · " + unit.FLOPs(u.PeakFLOPs.Value) + ")"
-	case (topic == "mbu" || topic == "bandwidth") && len(u.Measures) > 0 && u.Measures[0].Bytes.OK() && u.PeakBytes.OK() && u.GPUs.OK():
-		return unit.Bandwidth(u.Measures[0].Bytes.Value) + " / (" + unit.Number(u.GPUs.Value) + " · " + unit.Bandwidth(u.PeakBytes.Value) + ")"
+	case (topic == "mfu" || topic == "compute") && m.FLOPs.OK() && u.PeakFLOPs.OK() && u.GPUs.OK():
+		return unit.FLOPs(m.FLOPs.Value) + " / (" + unit.Number(u.GPUs.Value) + " · " + unit.FLOPs(u.PeakFLOPs.Value) + ")"
+	case (topic == "mbu" || topic == "bandwidth") && m.Bytes.OK() && u.PeakBytes.OK() && u.GPUs.OK():
+		return unit.Bandwidth(m.Bytes.Value) + " / (" + unit.Number(u.GPUs.Value) + " · " + unit.Bandwidth(u.PeakBytes.Value) + ")"
 	case u.Step == nil || !u.Step.Seconds.OK():
 		return ""
 	case topic == "step.residual" && u.Step.Residual.OK() && u.Step.Residual.Value > 0:
@@ -208,4 +209,14 @@ func useFigures(u *model.UtilizationView, topic string) string {
 		return strings.Join(parts, " + ")
 	}
 	return ""
+}
+
+// measureBy is what was measured by a basis, nothing where it gives none.
+func measureBy(u *model.UtilizationView, by model.UtilizationBasis) model.MeasureView {
+	for _, m := range u.Measures {
+		if m.Basis == by {
+			return m
+		}
+	}
+	return model.MeasureView{}
 }
