@@ -140,7 +140,7 @@ func (m *Model) keyHelp() *[]panes.KeyHelp {
 		case b.print == "q":
 			k.Drop = panes.Leaving
 		case b.brief != "" || b.print == "?":
-			k.Drop = 2
+			k.Drop = panes.Leading
 		case b.foot == nil:
 			k.Drop = panes.Needed + 2 + i
 		case !b.foot(m):

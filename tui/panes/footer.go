@@ -44,7 +44,8 @@ func (b Footer) Render(f *model.Frame, size layout.Size, look Look) string {
 		w--
 		right = append(right, say(0, themes.Strong, look.foreign(b.Toast, size.W-3)))
 	}
-	return look.line(w).pad(1).ends(2, b.keys(f, w-1-widthOf(right, 2)-2*len(right), look), right).String()
+	keys, gap := b.keys(f, w-1-widthOf(right, 2)-2*len(right), look)
+	return look.line(w).pad(1).ends(gap, keys, right).String()
 }
 
 // form is how much of a screen's name the footer has room for.
@@ -56,25 +57,46 @@ const (
 	inShort             // 2 lat
 	inDigit             // 2, but in full where one is
 	inBare              // 2
+	inTight             // 2, close to 3
 )
 
-// Needed is the most that the Drop of a key may be without which nobody gets to a
-// screen, or out of where they are.
-const Needed = 3
+// Leading is the Drop of the keys of the screens and of the help, Needed the most that it
+// may be of a key without which nobody gets to a screen, or out of where they are.
+const (
+	Leading = 2
+	Needed  = 3
+)
 
-// keys is what fits into w cells. The numbers of all screens stay, with the longest of
-// their names for which there is room; so do the keys without which nobody gets out
-// of where they are. Then come the others, as far as they fit.
-func (b Footer) keys(f *model.Frame, w int, look Look) []part {
-	form := inFull
-	needed := func(k KeyHelp) bool { return k.Drop <= Needed }
-	for form < inBare && widthOf(b.choose(form, f, look, needed), 2) > w {
-		form++
+// gap is the blank between two keys. Where it is one cell, only the screens' numbers stand
+// so close.
+func (f form) gap() int {
+	if f == inTight {
+		return 1
 	}
-	if widthOf(b.choose(form, f, look, needed), 2) > w { // some of the numbers would say that there are no others
-		return b.choose(form, f, look, func(k KeyHelp) bool { return k.Brief == "" })
+	return 2
+}
+
+// keys is what fits into w cells, and the gap between them. The numbers of all screens
+// stay, with the longest of their names for which there is room; so do the keys without
+// which nobody gets out of where they are. Then come the others, as far as they fit. In
+// very little room help goes, and then all the numbers: some of them would say that there
+// are no other screens.
+func (b Footer) keys(f *model.Frame, w int, look Look) (keys []part, gap int) {
+	fits := func(form form, want func(KeyHelp) bool) bool {
+		needed := b.choose(form, f, look, func(k KeyHelp) bool { return k.Drop <= Needed && want(k) })
+		return widthOf(needed, form.gap()) <= w
 	}
-	return b.choose(form, f, look, func(KeyHelp) bool { return true })
+	all := func(KeyHelp) bool { return true }
+	for form := inFull; form <= inTight; form++ {
+		if fits(form, all) {
+			return b.choose(form, f, look, all), form.gap()
+		}
+	}
+	leave := func(k KeyHelp) bool { return k.Drop != Leading || k.Brief != "" }
+	if !fits(inTight, leave) {
+		leave = func(k KeyHelp) bool { return k.Brief == "" }
+	}
+	return b.choose(inTight, f, look, leave), inTight.gap()
 }
 
 // choose is the keys of the footer in order, those that leave last.
@@ -103,7 +125,7 @@ func footerKey(f *model.Frame, k KeyHelp, form form, look Look) part {
 	}
 	switch {
 	case k.Brief == "":
-	case form == inBare, form == inDigit && !k.Here:
+	case form >= inBare, form == inDigit && !k.Here:
 		name = ""
 	case form == inShort, form == inBrief && !k.Here:
 		name = " " + k.Brief
@@ -115,6 +137,9 @@ func footerKey(f *model.Frame, k KeyHelp, form form, look Look) part {
 	segs := []seg{{key, look.pick(k.Key, k.ASCII)}, {role, name}}
 	if n := Firing(f); k.Badge && n > 0 {
 		segs = append(segs, seg{themes.Text, " "}, seg{themes.Breach, look.pick("▲", "!") + unit.Count(float64(n))})
+	}
+	if form == inTight && k.Brief == "" {
+		segs = append([]seg{{themes.Text, " "}}, segs...)
 	}
 	return part{segs: segs, drop: k.Drop}.of(MarkKey+k.Key, "")
 }
