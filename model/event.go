@@ -8,7 +8,7 @@ type Event struct {
 	At       Instant   `json:"at"`
 	Kind     EventKind `json:"kind"`
 	Workflow Text      `json:"workflow"` // that it happened to; null: to all
-	Target   string    `json:"target"`   // that restarted, or the stage's or the incident's name, or a deployment's text
+	Target   Text      `json:"target"`   // that restarted, or the stage's or the incident's name, or a deployment's text
 }
 
 // EventKind says what happened.

@@ -75,7 +75,7 @@ func (s *storm) maimed(f *model.Frame) *model.Frame {
 		}
 	}
 	for range s.random.IntN(20) {
-		c.Events = append(slices.Clone(c.Events), model.Event{At: c.At.Add(-time.Duration(s.random.IntN(600)) * time.Second), Kind: model.EventDeploy, Target: s.name()})
+		c.Events = append(slices.Clone(c.Events), model.Event{At: c.At.Add(-time.Duration(s.random.IntN(600)) * time.Second), Kind: model.EventDeploy, Target: model.Text(s.name())})
 	}
 	slices.SortFunc(c.Events, func(a, b model.Event) int { return int(a.At.Mono - b.At.Mono) })
 	c.At = c.At.Add(time.Duration(s.random.IntN(7200)-3600) * time.Second)

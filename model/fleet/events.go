@@ -77,7 +77,7 @@ func (f *Fleet) note(e model.Event) {
 
 // noteRestart lists a restart, and marks it on the charts of what the target serves.
 func (f *Fleet) noteRestart(at model.Instant, t *target) {
-	e := model.Event{At: at, Kind: model.EventRestart, Target: t.spec.Name}
+	e := model.Event{At: at, Kind: model.EventRestart, Target: model.Text(t.spec.Name)}
 	var serves []*workflow
 	for w := range t.flows {
 		if w != nil {
@@ -100,7 +100,7 @@ func (f *Fleet) onNote(at model.Instant, n *model.Annotation) {
 		then = at.Add(n.At.Sub(at.Wall))
 	}
 	text := strings.ToValidUTF8(n.Text[:min(len(n.Text), maxNote)], "")
-	f.note(model.Event{At: then, Kind: model.EventDeploy, Target: text})
+	f.note(model.Event{At: then, Kind: model.EventDeploy, Target: model.Text(text)})
 }
 
 // turn notes whether the workflow has begun or ceased to miss an objective. Only what

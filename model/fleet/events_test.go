@@ -189,7 +189,7 @@ func TestEventsAreBoundedAndShared(t *testing.T) {
 		}
 	}
 	for _, e := range f.Events {
-		if len(e.Target) > maxNote || !utf8.ValidString(e.Target) {
+		if len(string(e.Target)) > maxNote || !utf8.ValidString(string(e.Target)) {
 			t.Fatalf("text %q", e.Target)
 		}
 	}

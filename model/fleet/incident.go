@@ -26,9 +26,9 @@ func (f *Fleet) markIncident(at model.Instant, before, now *model.About) {
 	if was == is {
 		return
 	}
-	e := model.Event{At: at, Kind: model.EventIncident, Target: is}
+	e := model.Event{At: at, Kind: model.EventIncident, Target: model.Text(is)}
 	if is == "" {
-		e.Kind, e.Target = model.EventRecovery, was
+		e.Kind, e.Target = model.EventRecovery, model.Text(was)
 	}
 	f.note(e)
 }

@@ -50,7 +50,7 @@ func (f *Fleet) onMark(at model.Instant, name string) {
 		w.events.stage = &reported{start: at.Mono}
 		w.engines.ledger.marked, w.edge.ledger.marked = w.engines.ledger.likely, w.edge.ledger.likely
 	}
-	f.note(model.Event{At: at, Kind: model.EventStage, Target: s.name})
+	f.note(model.Event{At: at, Kind: model.EventStage, Target: model.Text(s.name)})
 }
 
 // begun is what a workflow that comes now has reported of the open stage: nothing yet. Nil

@@ -188,7 +188,7 @@ func (d *dossier) marks(workflow string) []paper.Mark {
 	var out []paper.Mark
 	for i := range d.s.Events {
 		e := &d.s.Events[i]
-		if e.Workflow != "" && string(e.Workflow) != workflow || e.Kind == model.EventStage && e.Target == d.from.Whole {
+		if e.Workflow != "" && string(e.Workflow) != workflow || e.Kind == model.EventStage && string(e.Target) == d.from.Whole {
 			continue
 		}
 		for _, row := range letters {

@@ -108,12 +108,12 @@ func (d *dossier) eventMoments() (out []moment) {
 	for i := range d.s.Events {
 		e := &d.s.Events[i]
 		for _, row := range eventWords {
-			if row.kind != e.Kind || e.Kind == model.EventStage && e.Target == d.from.Whole {
+			if row.kind != e.Kind || e.Kind == model.EventStage && string(e.Target) == d.from.Whole {
 				continue
 			}
-			m := moment{at: e.At, what: row.word, who: string(e.Workflow), text: e.Target}
+			m := moment{at: e.At, what: row.word, who: string(e.Workflow), text: string(e.Target)}
 			if e.Kind == model.EventRestart {
-				m.who, m.text, m.tone = e.Target, "its counters begin anew", paper.Warn
+				m.who, m.text, m.tone = string(e.Target), "its counters begin anew", paper.Warn
 			}
 			out = append(out, m)
 		}

@@ -288,10 +288,10 @@ func (d *dossier) tried() []paper.Block {
 		e := &d.s.Events[i]
 		switch e.Kind {
 		case model.EventDeploy:
-			items = append(items, paper.T(d.time(e.At)+"  ").And(paper.Strong(e.Target)))
+			items = append(items, paper.T(d.time(e.At)+"  ").And(paper.Strong(string(e.Target))))
 		case model.EventStage:
-			if e.Target != d.from.Whole {
-				items = append(items, paper.T(d.time(e.At)+"  a stage was marked: ").And(paper.Strong(e.Target)))
+			if string(e.Target) != d.from.Whole {
+				items = append(items, paper.T(d.time(e.At)+"  a stage was marked: ").And(paper.Strong(string(e.Target))))
 			}
 		}
 	}

@@ -30,7 +30,7 @@ func (e *events) take(f *model.Frame) {
 	e.last = f.Events
 	e.told = f.EventsDropped + len(f.Events)
 	for _, v := range f.Events {
-		key := event{int64(v.At.Mono), v.Kind, v.Workflow, v.Target}
+		key := event{int64(v.At.Mono), v.Kind, v.Workflow, string(v.Target)}
 		if e.seen[key] {
 			continue
 		}

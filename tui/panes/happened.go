@@ -40,19 +40,19 @@ func happening(e model.Event) string {
 	what := ""
 	switch e.Kind {
 	case model.EventRestart:
-		what = "restart of " + e.Target
+		what = "restart of " + string(e.Target)
 	case model.EventStage:
-		what = "stage " + e.Target
+		what = "stage " + string(e.Target)
 	case model.EventIncident:
-		what = "incident " + e.Target
+		what = "incident " + string(e.Target)
 	case model.EventRecovery:
-		what = e.Target + " is over"
+		what = string(e.Target) + " is over"
 	case model.EventBreach:
 		what = string(e.Workflow) + " breached"
 	case model.EventCleared:
 		what = string(e.Workflow) + " no more breached"
 	case model.EventDeploy:
-		what = "deployment " + e.Target
+		what = "deployment " + string(e.Target)
 	}
 	return strings.TrimSpace(what)
 }

@@ -18,7 +18,7 @@ func TestHappened(t *testing.T) {
 	at := func(ago time.Duration) model.Instant { return f.At.Add(-ago) }
 	f.Events = []model.Event{
 		{At: at(30 * time.Hour), Kind: model.EventRestart, Target: "vllm-1"},
-		{At: at(3 * time.Minute), Kind: model.EventDeploy, Target: "chat \x1b[31mv42 " + strings.Repeat("long ", 30)},
+		{At: at(3 * time.Minute), Kind: model.EventDeploy, Target: model.Text("chat \x1b[31mv42 " + strings.Repeat("long ", 30))},
 		{At: at(2 * time.Minute), Kind: model.EventBreach, Workflow: "chat"},
 		{At: at(time.Minute), Kind: model.EventCleared, Workflow: "chat"},
 	}
@@ -45,7 +45,7 @@ func TestHappened(t *testing.T) {
 		t.Errorf("%q does not say %s", got[3], clock)
 	}
 	for i := range 20 {
-		f.Events = append(f.Events, model.Event{At: at(0), Kind: model.EventStage, Target: fmt.Sprint(i)})
+		f.Events = append(f.Events, model.Event{At: at(0), Kind: model.EventStage, Target: model.Text(fmt.Sprint(i))})
 	}
 	if got = draw(""); !strings.Contains(got[0], "stage 19") || !strings.Contains(got[maxHappened], fmt.Sprintf("+ %d more", 24-maxHappened+7)) {
 		t.Errorf("%q", got)

@@ -70,7 +70,7 @@ func stages(w *model.WorkflowView) []model.StageView {
 			E2E: w.E2E, Goodput: &g, PrefixCacheHit: model.Missing(model.Unsupported),
 		}}
 		s.Workflows[0].Sampled = sampled(300*k, &s.Workflows[0])
-		w.History.Events = append(w.History.Events, model.Event{At: s.From, Kind: "stage", Target: s.Name})
+		w.History.Events = append(w.History.Events, model.Event{At: s.From, Kind: "stage", Target: model.Text(s.Name)})
 	}
 	return out
 }
