@@ -23,7 +23,7 @@ func TestIncidentsAreMarked(t *testing.T) {
 			if e.Kind == model.EventBreach || e.Kind == model.EventCleared {
 				continue
 			}
-			marks = append(marks, string(e.Kind)+" "+e.Target)
+			marks = append(marks, string(e.Kind)+" "+string(e.Target))
 			span = e.At.Mono - span
 		}
 		if got := strings.Join(marks, ", "); got != "incident S4 throttled GPU, recovery S4 throttled GPU" {
