@@ -24,7 +24,7 @@ build: ## bin/slotop
 	$(GO) build -trimpath -o $(BIN) ./cmd/slotop
 
 test: ## all tests
-	$(GO) test ./...
+	$(GO) test -timeout 20m ./...
 
 man: build ## docs/slotop.1, the manual page
 	$(BIN) man >docs/slotop.1
