@@ -339,7 +339,7 @@ func TestRecordAndReplay(t *testing.T) {
 		t.Errorf("%d frames of 60 s", len(half))
 	}
 	headless(t, "record", "-o", tape, "--for", "1s", "demo").refuses(t, exitFailed, "file exists")
-	headless(t, "record", "-o", filepath.Join(t.TempDir(), "b.tape"), tape).refuses(t, exitUsage, "a tape cannot stand")
+	headless(t, "record", "-o", filepath.Join(t.TempDir(), "b.tape"), tape).refuses(t, exitUsage, "a tape is no target to poll")
 }
 
 func TestRecordLive(t *testing.T) {
