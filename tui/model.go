@@ -18,7 +18,9 @@ import (
 type Model struct {
 	opt Options
 
-	size   layout.Size
+	size    layout.Size
+	sizedAt time.Time // when it last changed, until all is painted anew
+
 	newest *model.Frame
 	frozen *model.Frame // the picture that stands still, nil when it moves
 	led    bool         // the viewer went back to it
@@ -140,7 +142,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.MouseClickMsg:
 		return m, m.onClick(msg)
 	case tea.WindowSizeMsg:
-		m.size = layout.Size{W: msg.Width, H: msg.Height}
+		m.onSize(layout.Size{W: msg.Width, H: msg.Height})
 	case tea.BackgroundColorMsg:
 		m.onBackground(msg.IsDark())
 	case tea.ColorProfileMsg:
@@ -171,10 +173,35 @@ func (m *Model) onTick(msg TickMsg) tea.Cmd {
 	if m.blurred {
 		next = refreshUnseen
 	}
-	if call == nil {
-		return m.opt.Tick(next)
+	if again := m.repaint(); call != nil || again != nil {
+		return tea.Batch(call, again, m.opt.Tick(next))
 	}
-	return tea.Batch(call, m.opt.Tick(next))
+	return m.opt.Tick(next)
+}
+
+// onSize takes another size. The first is no change.
+func (m *Model) onSize(s layout.Size) {
+	if m.size != (layout.Size{}) {
+		m.sizedAt = m.now
+	}
+	m.size = s
+}
+
+// settled is how long after a change of size the screen is painted once more.
+const settled = time.Second
+
+// wholeScroll lets the whole screen scroll again (DECSTBM), with the cursor where it was.
+const wholeScroll = "\x1b7\x1b[r\x1b8"
+
+// repaint paints all anew when a window has come to rest. The renderer ends a scroll by
+// naming the last line that may scroll. Where those bytes reach a terminal that has grown
+// meanwhile, the lines below stay outside, and all that is painted from then on moves up.
+func (m *Model) repaint() tea.Cmd {
+	if m.sizedAt.IsZero() || m.now.Sub(m.sizedAt) < settled {
+		return nil
+	}
+	m.sizedAt = time.Time{}
+	return tea.Sequence(tea.Raw(wholeScroll), tea.ClearScreen)
 }
 
 // lookAtOutbox keeps the same pointer until something is delivered, or is not.

@@ -525,3 +525,24 @@ func TestInitAsksTheTerminal(t *testing.T) {
 		t.Errorf("asked for synchronized output: %v, for the background: %v", raw, background)
 	}
 }
+
+// TestPaintedAnewAfterResizes: once, when the window has come to rest.
+func TestPaintedAnewAfterResizes(t *testing.T) {
+	h := newHarness(t, tuitest.Calm(), nil)
+	h.tick(time.Second)
+	if cmd := h.tick(2 * settled); cmd != nil {
+		t.Fatal("painted anew without a resize")
+	}
+	for w := range 5 {
+		h.resize(100+w, 30)
+		if cmd := h.tick(settled / 2); cmd != nil {
+			t.Fatal("painted anew while the window is dragged")
+		}
+	}
+	if h.tick(settled) == nil {
+		t.Error("not painted anew")
+	}
+	if h.tick(settled) != nil {
+		t.Error("painted anew twice")
+	}
+}

@@ -155,3 +155,39 @@ func lives(pid int) bool {
 	stat, err := os.ReadFile("/proc/" + itoa(pid) + "/stat")
 	return err == nil && !strings.Contains(string(stat), ") Z ")
 }
+
+// TestTmuxResizeStorm drags the window about on every screen and whatever lies over it,
+// while numbers come: afterwards the picture is whole, and of the last size.
+func TestTmuxResizeStorm(t *testing.T) {
+	t.Parallel()
+	m := inTmux(t)
+	server := newEngine(t)
+	server.racing()
+	m.keys("$SLOTOP --every 200ms "+server.address(), "Enter")
+	m.shows("tok/s", "quit")
+	steps := []struct {
+		keys []string
+		foot string // on the last line
+	}{
+		{[]string{"1"}, "quit"}, {[]string{"2"}, "quit"}, {[]string{"3"}, "quit"}, {[]string{"4"}, "quit"}, {[]string{"6"}, "quit"}, {[]string{"7"}, "quit"},
+		{[]string{"5"}, "quit"}, {[]string{"Enter"}, "esc"}, {[]string{"1", "Tab", "e"}, "esc"}, {[]string{"?"}, "esc"}, {[]string{"e"}, "esc"},
+		{[]string{"1", "m", "x", "Enter", "c"}, "esc"}, {[]string{"1", "m"}, "cancel"}, {[]string{"C-u", "Enter", "5", "/", "1"}, "keep"},
+		{[]string{"Enter", "1", "["}, "live"}, {[]string{"{"}, "live"}, {[]string{"g", "Space"}, "quit"},
+	}
+	for i, s := range steps {
+		m.keys(s.keys...)
+		for n := range 8 {
+			m.do("resize-window", "-x", strconv.Itoa(20+(i*53+n*37)%180), "-y", strconv.Itoa(4+(i*17+n*13)%60))
+		}
+		w, h := 80+i%3*20, 24+i%4*8
+		m.do("resize-window", "-x", strconv.Itoa(w), "-y", strconv.Itoa(h))
+		m.until(strconv.Quote(s.foot)+" on a whole screen after "+strings.Join(s.keys, " "), func() bool {
+			lines := strings.Split(strings.TrimRight(m.screen(), "\n"), "\n")
+			return len(lines) == h && strings.HasPrefix(lines[0], " slotop") && strings.Contains(lines[h-1], s.foot)
+		})
+	}
+	m.keys("q")
+	m.until("the shell", func() bool { return !strings.Contains(m.screen(), "slotop  ") })
+	m.keys("echo $?$?", "Enter")
+	m.shows("00")
+}
