@@ -190,8 +190,8 @@ func TestServeTwoViewers(t *testing.T) {
 	small.resize(120, 60)
 	small.press("?")
 	small.until("the help without what a viewer cannot do", func() bool {
-		text := small.text()
-		return strings.Contains(text, "t        theme") && !strings.Contains(text, "picture: SVG") && !strings.Contains(text, "mark a load-test stage") &&
+		text := strings.Join(strings.Fields(small.text()), " ")
+		return strings.Contains(text, "t theme ") && !strings.Contains(text, "picture: SVG") && !strings.Contains(text, "mark a load-test stage") &&
 			!strings.Contains(text, "acknowledge the alert") && !strings.Contains(text, "window: 30 s")
 	})
 	// q ends one of them.
