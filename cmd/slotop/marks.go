@@ -77,11 +77,14 @@ func (a *app) marked(emit func(model.Input)) (func(model.Input), error) {
 		}
 		for more := true; more; {
 			select {
-			case name, open := <-lines:
-				if more = open; open {
-					emit(model.Input{At: in.At, Mark: name})
-				} else {
+			case line, open := <-lines:
+				switch more = open; {
+				case !open:
 					lines = nil
+				case line.err != nil:
+					fmt.Fprintf(a.err, "slotop: --stages-from: %v: no further stage is read\n", line.err)
+				default:
+					emit(model.Input{At: in.At, Mark: line.name})
 				}
 			default:
 				more = false
@@ -91,8 +94,14 @@ func (a *app) marked(emit func(model.Input)) (func(model.Input), error) {
 	}, nil
 }
 
+// stageLine is a stage's name, or why no more of them are read.
+type stageLine struct {
+	name string
+	err  error
+}
+
 // stageLines reads names of stages as they are written, nil where nobody writes any.
-func (a *app) stageLines() (<-chan string, error) {
+func (a *app) stageLines() (<-chan stageLine, error) {
 	var from io.ReadCloser = a.in
 	switch a.flags.stagesFrom {
 	case "":
@@ -108,15 +117,21 @@ func (a *app) stageLines() (<-chan string, error) {
 		}
 		from = f
 	}
-	lines := make(chan string, waitingLines)
+	lines := make(chan stageLine, waitingLines)
 	go func() {
 		defer close(lines)
 		defer func() { _ = from.Close() }()
 		scan := bufio.NewScanner(from)
 		for scan.Scan() {
 			if name := strings.TrimSpace(scan.Text()); name != "" {
-				lines <- name
+				lines <- stageLine{name: name}
 			}
+		}
+		if err := scan.Err(); err != nil {
+			if errors.Is(err, bufio.ErrTooLong) {
+				err = errors.New("a line is over 64 KiB long")
+			}
+			lines <- stageLine{err: err}
 		}
 	}()
 	return lines, nil
