@@ -136,7 +136,7 @@ func TestEverythingAt80x24(t *testing.T) {
 		"BREACHED    >7.5 s 500 ms     69 ms  50 ms     0–3 % 19.6  03:09", "at risk     ~3.2 s    3 s    ~66 ms  75 ms   95–97 %  2.1  03:11",
 		"△ summarize: 10 % of requests miss an objective", "+ 1 more", "6 alerts ▲2", "batch-eval",
 		"waiting 208", "running 228", "KV ━", "99 %", "preempted  1.0/s", "requests 17.2/s", "cancelled –", "output 3.6k tok/s", "in 60 s unaccounted 412",
-		"mean E2E   13 s", "queue ▓  9.4 s", "prefill ▒ 210 ms", "decode ░  3.2 s",
+		"mean E2E   13 s", "▓ queue  9.4 s", "▒ prefill 210 ms", "░ decode  3.2 s",
 		"vllm-0:8000", "vllm-1:8000", "SLO 500 ms", "03:10", "q quit")
 }
 

@@ -51,7 +51,7 @@ func (a *app) checkCommand() *cobra.Command {
 	f.StringArrayVar(&a.flags.only, "workflow", nil, "judge only workflows of this name, a glob; repeatable")
 	f.Var(atLeast(&a.flags.minRequests), "min-requests", "a workflow with fewer cannot be told")
 	f.Var(columns(&a.flags.width), "width", "columns of the text (default: the terminal's, or 100)")
-	f.BoolVar(&a.flags.ascii, "ascii", false, "ASCII characters only")
+	f.BoolVar(&a.flags.ascii, "ascii", false, "write ASCII characters only")
 	return c
 }
 

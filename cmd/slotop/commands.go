@@ -92,7 +92,7 @@ func targetHelp() string {
 
 func (a *app) pollFlags(c *cobra.Command) {
 	c.Flags().Var(span(&a.flags.every, minEvery, maxEvery), "every", "poll interval (default: 1s, longer for many targets; 10s between saved pages)")
-	c.Flags().Var(span(&a.flags.timeout, minTimeout, maxEvery), "timeout", "time-out of one poll (default: the interval, 1s to 5s)")
+	c.Flags().Var(span(&a.flags.timeout, minTimeout, maxEvery), "timeout", "how long one poll may take (default: the interval, 1s to 5s)")
 	c.Flags().Var(span(&a.flags.window, fleet.MinWindow, fleet.MaxWindow), "window", "span of every rate and percentile (default 60s)")
 }
 
@@ -181,7 +181,7 @@ func (a *app) snapshotCommand() *cobra.Command {
 	c.Flags().StringVarP(&a.flags.output, "output", "o", "text", "text, json or markdown")
 	c.Flags().BoolVar(&a.flags.frames, "frames", false, "print every frame, not only the last")
 	c.Flags().Var(columns(&a.flags.width), "width", "columns of the text (default: the terminal's, or 100)")
-	c.Flags().BoolVar(&a.flags.ascii, "ascii", false, "ASCII characters only")
+	c.Flags().BoolVar(&a.flags.ascii, "ascii", false, "write ASCII characters only")
 	a.pictureFlags(c)
 	return c
 }

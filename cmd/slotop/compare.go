@@ -45,7 +45,7 @@ func (a *app) compareCommand() *cobra.Command {
 	f.Var(span(&a.flags.every, minEvery, maxEvery), "every", "time between two saved pages (default 10s), or two points of a server's past")
 	f.Var(span(&a.flags.window, fleet.MinWindow, fleet.MaxWindow), "window", "span of the rates that goodput is judged by (default: as recorded)")
 	f.Var(columns(&a.flags.width), "width", "columns of the text (default: the terminal's, or 100)")
-	f.BoolVar(&a.flags.ascii, "ascii", false, "ASCII characters only")
+	f.BoolVar(&a.flags.ascii, "ascii", false, "write ASCII characters only")
 	return c
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,6 +38,9 @@ func (a *app) checkConfig(ctx context.Context, args []string) error {
 		a.flags.config = args[0]
 	}
 	s, err := a.settings()
+	if len(args) == 1 && errors.Is(err, fs.ErrNotExist) && filepath.Ext(args[0]) != ".yaml" {
+		return fmt.Errorf("%w (to look at a target: slotop doctor %s)", err, args[0])
+	}
 	if err != nil {
 		return err
 	}

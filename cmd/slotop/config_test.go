@@ -151,6 +151,7 @@ func TestConfigCheck(t *testing.T) {
 		t.Errorf("a named file: %+v", r)
 	}
 	headless(t, "config", "check", filepath.Join(dir, "missing.yaml")).refuses(t, exitUsage, "missing.yaml: no such file")
+	headless(t, "config", "check", "localhost:8000").refuses(t, exitUsage, "no such file", "slotop doctor localhost:8000")
 }
 
 // TestConfigRuns is a configuration with targets, a key and a window at work.

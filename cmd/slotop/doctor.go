@@ -32,9 +32,9 @@ func (a *app) doctorCommand() *cobra.Command {
 	}
 	a.promiseFlag(c)
 	c.Flags().StringVarP(&a.flags.output, "output", "o", "text", "text or json")
-	c.Flags().Var(span(&a.flags.timeout, minTimeout, maxEvery), "timeout", "time-out of the look (default 3s)")
+	c.Flags().Var(span(&a.flags.timeout, minTimeout, maxEvery), "timeout", "how long the look may take (default 3s)")
 	c.Flags().Var(columns(&a.flags.width), "width", "columns of the text (default: the terminal's, or 100)")
-	c.Flags().BoolVar(&a.flags.ascii, "ascii", false, "ASCII characters only")
+	c.Flags().BoolVar(&a.flags.ascii, "ascii", false, "write ASCII characters only")
 	return c
 }
 

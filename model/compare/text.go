@@ -20,7 +20,7 @@ func (f *Figure) Text(v Value, ascii bool) string {
 	case !v.known():
 		return ""
 	case f.Unit == Seconds:
-		return unit.EstimateShort(v.Seen, ascii)
+		return unit.EstimateIn(v.Seen, valueCells, ascii)
 	case f.Unit == Share:
 		return unit.Share(v.Share, ascii)
 	case v.Point.OK():
@@ -30,6 +30,12 @@ func (f *Figure) Text(v Value, ascii bool) string {
 	}
 }
 
+// The room of a latency, and of its interval.
+const (
+	valueCells    = 10
+	intervalCells = 13
+)
+
 // Interval is between what the service's own figure lies: the bracket and the sampling
 // error of 95 % together. "" where neither end is known.
 func (f *Figure) Interval(v Value, ascii bool) string {
@@ -38,7 +44,7 @@ func (f *Figure) Interval(v Value, ascii bool) string {
 	}
 	switch f.Unit {
 	case Seconds:
-		return unit.EstimateShort(model.Estimate{Lo: v.Lo, Hi: v.Hi, Open: !v.Hi.OK()}, ascii)
+		return unit.EstimateIn(model.Estimate{Lo: v.Lo, Hi: v.Hi, Open: !v.Hi.OK()}, intervalCells, ascii)
 	case Share:
 		return between(v.Lo, v.Hi, ascii, unit.Ratio)
 	default:

@@ -107,8 +107,8 @@ func (p *page) against(w *compare.Workflow) {
 	}
 	t := p.table(
 		column{head: "  FIGURE"},
-		column{head: "A", min: 8, drop: 2}, column{head: "95 %", min: 13, drop: 5},
-		column{head: "B", min: 8, drop: 1}, column{head: "95 %", min: 13, drop: 4},
+		column{head: "A", min: 10, drop: 2}, column{head: "95 %", min: 13, drop: 5},
+		column{head: "B", min: 10, drop: 1}, column{head: "95 %", min: 13, drop: 4},
 		column{head: "CHANGE", min: 10}, column{head: "BETWEEN", min: 17, drop: 3},
 		column{head: "VERDICT", min: 14, left: true},
 	)

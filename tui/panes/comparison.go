@@ -149,9 +149,9 @@ func comparedColumns(a, b, flow string) []column[*compare.Row] {
 	change := func(*compare.Row) About { return About{Topic: "change", Of: flow} }
 	return []column[*compare.Row]{
 		{title: "FIGURE", min: 12, left: true, draw: func(r *compare.Row, _ int, _ Look) cell { return cell{themes.Text, r.Figure.Title} }},
-		{title: a, min: 8, drop: 2, draw: value(ofA), about: about},
+		{title: a, min: 10, drop: 2, draw: value(ofA), about: about},
 		{title: "95 %", min: 13, drop: 5, draw: interval(ofA)},
-		{title: b, min: 8, drop: 1, draw: value(ofB), about: about},
+		{title: b, min: 10, drop: 1, draw: value(ofB), about: about},
 		{title: "95 %", min: 13, drop: 4, draw: interval(ofB)},
 		{title: "CHANGE", min: 9, about: change, draw: func(r *compare.Row, _ int, k Look) cell { return orNone(senseRole(r), r.ChangeText(k.ASCII), k) }},
 		{title: "BETWEEN", min: 17, drop: 3, about: change, draw: func(r *compare.Row, _ int, k Look) cell {

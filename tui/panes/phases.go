@@ -123,7 +123,7 @@ func (s split) line(w *model.WorkflowView, width int, look Look) string {
 			r = model.Missing(model.Unsupported)
 		}
 		c := look.settled(w, look.reading(r, 6, unit.DurationShort))
-		p := part{segs: []seg{{themes.Muted, label + " "}, sign, {c.role, spaces(6-cells(c.text)) + c.text}}, drop: drop}
+		p := part{segs: []seg{sign, {themes.Muted, label + " "}, {c.role, spaces(6-cells(c.text)) + c.text}}, drop: drop}
 		return p.of(meanTopics[signal], w.Name)
 	}
 	ps := []part{field(1, "mean E2E", seg{}, w.E2E, model.E2E)}

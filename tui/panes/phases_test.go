@@ -55,7 +55,7 @@ func TestTakes(t *testing.T) {
 func TestSplitLine(t *testing.T) {
 	w := tuitest.Breach().Workflows[0]
 	full := splitOf(&w).line(&w, 79, Look{})
-	for _, want := range []string{"mean E2E   13 s", "queue ▓  9.4 s", "prefill ▒ 210 ms", "decode ░  3.2 s", "▓▓▓▓▓▓▓▒░░"} {
+	for _, want := range []string{"mean E2E   13 s", "▓ queue  9.4 s", "▒ prefill 210 ms", "░ decode  3.2 s", "▓▓▓▓▓▓▓▒░░"} {
 		if !strings.Contains(full, want) {
 			t.Errorf("no %q in %q", want, full)
 		}
@@ -64,7 +64,7 @@ func TestSplitLine(t *testing.T) {
 	w.Decode = &model.Dist{Basis: model.OverWindow}
 	w.E2E = nil
 	part := splitOf(&w).line(&w, 79, Look{})
-	if !strings.Contains(part, "prefill ▒    n/e") || !strings.Contains(part, "decode ░    n=0") || !strings.Contains(part, "E2E      –") {
+	if !strings.Contains(part, "▒ prefill    n/e") || !strings.Contains(part, "░ decode    n=0") || !strings.Contains(part, "E2E      –") {
 		t.Errorf("absences read %q", part)
 	}
 	for _, label := range []string{"queue", "prefill", "decode"} {
