@@ -16,7 +16,7 @@ type CapacityView struct {
 	KVRate   Reading `json:"kv_requests_per_second"`   // where the KV cache is full, model
 	SLORate  Reading `json:"at_objective_per_second"`  // the least at which an objective still holds, model
 	Headroom Reading `json:"headroom"`                 // to the planning limit, a share of the present rate
-	More     Reading `json:"more_requests_per_second"` // of this mix
+	More     Reading `json:"more_requests_per_second"` // of this mix, to the planning limit or what binds before
 	First    Binding `json:"binds_first"`              // as the rate grows
 	FirstWhy Text    `json:"binds_first_why"`
 
@@ -33,6 +33,19 @@ type CapacityView struct {
 	Observed Range  `json:"observed_requests_per_second"` // the range of rates seen
 	Why      Text   `json:"why"`                          // why there is no load factor
 	Sentence string `json:"sentence"`
+}
+
+// Room is More as a share of the present rate, and whether it ends before the planning
+// limit, where something binds: it is less than Headroom then.
+func (c *CapacityView) Room() (share Reading, bound bool) {
+	if !c.More.OK() || !c.Headroom.OK() || !(c.Rate.Value > 0) {
+		return c.Headroom, false
+	}
+	share = Of(c.More.Value / c.Rate.Value)
+	if bound = share.Value < c.Headroom.Value-1e-6; !bound {
+		share = c.Headroom
+	}
+	return share, bound
 }
 
 // ExpectedView is what the formulas give at the present rate, to be held against what

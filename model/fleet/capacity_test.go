@@ -94,6 +94,25 @@ func TestCapacityOfACalmService(t *testing.T) {
 	}
 }
 
+// TestRoomEndsWhereSomethingBinds: where a cap is reached before the planning limit,
+// there is room up to it and no further, and none where it is reached already.
+func TestRoomEndsWhereSomethingBinds(t *testing.T) {
+	for cap, room := range map[int]bool{40: true, 20: false} {
+		p := model.Policy{Hardware: []model.HardwareSpec{{Sequences: cap}}}
+		v := roomOf(t, "demo:S0?seed=7", p, time.Minute, 400*time.Second, nil)
+		ceiling := v.Rate.Value + v.More.Value
+		if (v.More.Value > 0) != room || v.More.Value > 0.95*v.Rate.Value*v.Headroom.Value {
+			t.Errorf("cap %d: %v more, headroom %v of %v", cap, v.More, v.Headroom, v.Rate)
+		}
+		if at := fmt.Sprintf("at %.1f req/s", ceiling); v.First != model.BindsCap || !strings.Contains(string(v.FirstWhy), at) || !strings.Contains(v.Sentence, at) {
+			t.Errorf("cap %d: %s, %q, %q", cap, at, v.FirstWhy, v.Sentence)
+		}
+		if _, bound := v.Room(); !bound {
+			t.Errorf("cap %d: nothing is said to bind: %v of %v, headroom %v", cap, v.More, v.Rate, v.Headroom)
+		}
+	}
+}
+
 // TestCapacityInOverload: four times the chat traffic. What arrives counts, and not the
 // half of it that is served; the knee was seen on the way.
 func TestCapacityInOverload(t *testing.T) {

@@ -39,7 +39,7 @@ func (r *poolRoom) room(v *model.CapacityView) {
 	each := r.rate / n
 	v.Load, v.PerCall = model.Of(m.Load(each)), model.Of(m.PerRequest())
 	v.MaxRate, v.KVRate = model.Of(n*m.MaxRate()), model.Of(n*m.KVRate())
-	v.Headroom, v.More = model.Of(m.Headroom(each)), model.Of(n*m.PlannedRate()-r.rate)
+	v.Headroom = model.Of(m.Headroom(each))
 	v.Expected = &model.ExpectedView{
 		TPOT: model.Of(m.TPOT(each)), Running: model.Of(n * m.Running(each)), KVUse: model.Of(m.KVUse(each)), Fit: model.Of(n * m.Sequences()),
 	}
@@ -53,6 +53,7 @@ func (r *poolRoom) room(v *model.CapacityView) {
 		}
 	}
 	r.first = ceilings[0]
+	v.More = model.Of(n*min(m.PlannedRate(), r.first.Rate) - r.rate)
 	v.First, v.FirstWhy = r.first.Binds, model.Text(r.ceiling()+", "+r.atRate(r.first.Rate))
 	for _, l := range m.Levers(r.eightBit()) {
 		v.Levers = append(v.Levers, l.View(*m, n, each))
@@ -124,7 +125,7 @@ func (r *poolRoom) leaves(more float64) string {
 		return r.binds() + " at any rate (model)"
 	case spare <= 0:
 		return r.binds() + " already " + r.atRate(r.first.Rate)
-	case spare < more:
+	case r.first.Rate < r.machine.PlannedRate():
 		return "room for " + unit.Rate(spare) + " req/s more of this mix, until " + r.binds() + ", " + r.atRate(r.first.Rate)
 	default:
 		return "room for " + unit.Rate(more) + " req/s more of this mix; " + r.binds() + " first, " + r.atRate(r.first.Rate)

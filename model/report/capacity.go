@@ -52,7 +52,8 @@ func (p *page) headroom(c *model.CapacityView) []string {
 	switch {
 	case known && more > 0:
 		text := "room for " + unit.Rate(more) + " req/s of this mix"
-		if h, ok := c.Headroom.Get(); ok {
+		share, _ := c.Room()
+		if h, ok := share.Get(); ok {
 			text += " (" + unit.More(h) + ")"
 		}
 		out = append(out, text)

@@ -161,7 +161,7 @@ var families = []Family{
 
 	ofPool("load_ratio", "Load factor: seconds of machine that a second's requests need, over the ready replicas.", nil, func(x *exposed, c *model.CapacityView) { x.add(c.Load, c.Pool) }),
 	ofPool("headroom_ratio", "Room up to the planning limit, as a share of the present rate.", nil, func(x *exposed, c *model.CapacityView) { x.add(c.Headroom, c.Pool) }),
-	ofPool("headroom_requests_per_second", "The same in requests of this mix.", nil, func(x *exposed, c *model.CapacityView) { x.add(c.More, c.Pool) }),
+	ofPool("headroom_requests_per_second", "Requests a second of this mix that may come on top: up to the planning limit, or what binds before; below 0 so many are too many.", nil, func(x *exposed, c *model.CapacityView) { x.add(c.More, c.Pool) }),
 	ofPool("requests_per_second", "Requests that arrive at the pool, of the last minute.", nil, func(x *exposed, c *model.CapacityView) { x.add(c.Rate, c.Pool) }),
 	ofPool("objective_limit_requests_per_second", "The least rate at which an objective still holds, by the model.", nil, func(x *exposed, c *model.CapacityView) { x.add(c.SLORate, c.Pool) }),
 	ofPool("replicas", "Replicas that are ready.", nil, func(x *exposed, c *model.CapacityView) { x.add(model.Of(float64(c.Replicas.Ready)), c.Pool) }),

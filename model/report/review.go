@@ -96,7 +96,7 @@ func (d *dossier) reviewFacts(c *model.CapacityView) paper.Facts {
 	items := []paper.Fact{
 		{Name: "Load factor", Value: d.ofPool(c, c.Load, unit.Load, "load"), Note: paper.T("planning limit " + unit.Number(model.PlanningLimit) + ", model"), Tone: loadTone(c.Load)},
 		{Name: "Requests now", Value: d.ofPool(c, c.Rate, rate, "requests_per_second"), Note: paper.T(seenRange(c))},
-		{Name: "Room", Value: d.ofPool(c, c.More, moreRate, "more_requests_per_second"), Note: paper.T("of this mix, up to the planning limit")},
+		{Name: "Room", Value: d.ofPool(c, c.More, moreRate, "more_requests_per_second"), Note: paper.T("of this mix, up to the planning limit or what binds before")},
 		{Name: "Where an objective breaks", Value: d.ofPool(c, c.SLORate, rate, "at_objective_per_second"), Note: paper.T("model")},
 	}
 	if v := c.Cost; v != nil {

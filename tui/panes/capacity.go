@@ -198,17 +198,24 @@ func whyNoLoad(c *model.CapacityView) string {
 // room is how much can be added.
 func (s *sheet) room(c *model.CapacityView) {
 	more, ok := c.More.Get()
-	share, known := c.Headroom.Get()
+	share, bound := c.Room()
+	limit, topic := "0.7", "headroom"
+	if bound {
+		limit, topic = "what binds first", "more_requests_per_second"
+	}
 	switch {
 	case !ok:
 	case more <= 0:
-		s.facts("headroom", say(0, themes.Breach, "none: take away "+unit.Rate(-more)+" req/s of this mix to reach 0.7").of("more_requests_per_second", c.Pool))
+		s.facts("headroom", say(0, themes.Breach, "none: take away "+unit.Rate(-more)+" req/s of this mix to reach "+limit).of("more_requests_per_second", c.Pool))
 	default:
 		text := "you can add " + unit.Rate(more) + " req/s of this mix"
-		if known {
-			text += ", " + unit.Percent(share) + " more"
+		if v, known := share.Get(); known {
+			text += ", " + unit.Percent(v) + " more"
 		}
-		s.facts("headroom", say(0, themes.Strong, text).of("headroom", c.Pool))
+		if bound {
+			text += ", up to " + limit
+		}
+		s.facts("headroom", say(0, themes.Strong, text).of(topic, c.Pool))
 	}
 }
 

@@ -44,3 +44,18 @@ func TestManyPoolsHaveALineEach(t *testing.T) {
 		t.Errorf("it scrolls by %d lines", n)
 	}
 }
+
+// TestRoomUpToWhatBinds: the headroom that is shown never promises more than the
+// sentence above it, which ends where the first thing binds.
+func TestRoomUpToWhatBinds(t *testing.T) {
+	for more, want := range map[float64]string{
+		4.5: "you can add 4.5 req/s of this mix, 45 % more", 2: "you can add 2.0 req/s of this mix, 20 % more, up to what binds first",
+		-3: "none: take away 3.0 req/s of this mix to reach what binds first",
+	} {
+		c := model.CapacityView{Pool: "p", Load: model.Of(0.48), Rate: model.Of(10), Headroom: model.Of(0.45), More: model.Of(more)}
+		page := ansi.Strip(strings.Join(capacityPage(&model.Frame{Capacity: []model.CapacityView{c}}, 120, Look{}), "\n"))
+		if !strings.Contains(page, want+"\n") && !strings.Contains(page, want+" ") {
+			t.Errorf("%v more of 10: want %q in\n%s", more, want, page)
+		}
+	}
+}

@@ -100,7 +100,7 @@ func TrafficUse() *model.Frame {
 	u.Gap = ""
 	f := oneEngine(u)
 	c := pool("vllm-0:8000", 1.46)
-	c.Rate, c.Headroom, c.More = model.Of(29.2), model.Of(-0.52), model.Of(-15.2)
+	c.Rate, c.Headroom, c.More = model.Of(29.2), model.Of(-15.2/29.2), model.Of(-15.2)
 	c.First, c.FirstWhy = model.BindsKV, "the KV cache fills first: 228 sequences fit (model)"
 	c.Sentence = "overloaded: load 1.46 of 0.70; a second replica makes it 0.73"
 	c.Replicas.Needed, c.Replicas.Then = model.Of(3), model.Of(3)
