@@ -10,15 +10,16 @@ import (
 )
 
 // line is one connection. It is given some time to show that it is there for a screen,
-// at its beginning and whenever its last session has ended, and each packet some time
+// at its beginning and whenever its last screen has ended, and each packet some time
 // to leave.
 type line struct {
 	net.Conn
 	server *Server
 
 	mu       sync.Mutex
-	sessions int
-	idle     *time.Timer // closes a connection without a session
+	sessions int         // that are open, with a screen or without
+	screens  int         // that are shown
+	idle     *time.Timer // closes a connection without a screen
 	starting bool        // it counts among those that show nothing
 	closed   bool
 	told     int // lines about it in the log
@@ -30,12 +31,12 @@ type lineKey struct{}
 // enter takes a new connection in, unless too many are starting already.
 func (s *Server) enter(ctx ssh.Context, conn net.Conn) net.Conn {
 	l := &line{Conn: conn, server: s, starting: true}
+	l.mu.Lock() // whoever finds it among the lines waits until it is whole
+	defer l.mu.Unlock()
 	if !s.start(l) {
 		s.log("refused %s: %d connections that show nothing are enough", conn.RemoteAddr(), s.limits.starting)
 		return nil
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	l.idle = time.AfterFunc(s.limits.start, l.unused)
 	ctx.SetValue(lineKey{}, l)
 	return l
@@ -67,7 +68,7 @@ func (s *Server) forget(l *line) {
 
 func (l *line) unused() {
 	l.mu.Lock()
-	busy := l.sessions > 0 || l.closed
+	busy := l.screens > 0 || l.closed
 	l.mu.Unlock()
 	if busy {
 		return
@@ -76,11 +77,33 @@ func (l *line) unused() {
 	_ = l.Close()
 }
 
-// begin counts a session in.
+// maxSessions bounds the sessions of one connection, as sshd does: each may owe its reader
+// megabytes, and who asks for no screen is counted nowhere else.
+const maxSessions = 10
+
+// open counts a session in, where there is room.
+func (l *line) open() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.sessions >= maxSessions {
+		return false
+	}
+	l.sessions++
+	return true
+}
+
+// shut counts a session out.
+func (l *line) shut() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.sessions--
+}
+
+// begin counts a screen in.
 func (l *line) begin() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.sessions++
+	l.screens++
 	l.idle.Stop()
 	l.show()
 }
@@ -93,12 +116,12 @@ func (l *line) show() {
 	}
 }
 
-// done counts a session out.
+// done counts a screen out.
 func (l *line) done() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.sessions--
-	if l.sessions > 0 || l.closed {
+	l.screens--
+	if l.screens > 0 || l.closed {
 		return
 	}
 	if l.starting = l.server.start(l); !l.starting {

@@ -43,7 +43,7 @@ type Options struct {
 // limits are bounds that nobody needs to set; tests shorten them.
 type limits struct {
 	starting int           // connections that show nothing yet
-	start    time.Duration // from the connection, or the last session, to a session
+	start    time.Duration // from the connection, or the end of its last screen, to a screen
 	write    time.Duration // for a packet, at the level of the connection
 	stuck    time.Duration // for a few KiB, at the level of the terminal
 	ask      time.Duration // between two questions whether somebody is there

@@ -368,3 +368,48 @@ func TestNewRefuses(t *testing.T) {
 		t.Error("a server of nothing")
 	}
 }
+
+// A session that asks for no screen holds neither its connection nor others for ever.
+func TestSessionsWithoutAScreen(t *testing.T) {
+	h := open(t, func(_ *Options, l *limits) { l.start = 400 * time.Millisecond })
+	idle := h.guest(1) // it opens a session, and asks for nothing
+	_ = idle.client.Wait()
+	h.told("no screen was asked for within")
+
+	g := h.guest(1).looks(80, 24)
+	g.shows("number")
+	for range maxSessions - 1 {
+		if _, _, err := g.client.OpenChannel("session", nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, err := g.client.OpenChannel("session", nil); err == nil || !strings.Contains(err.Error(), "are enough") {
+		t.Errorf("one more gives %v", err)
+	}
+	h.number.Store(3)
+	g.shows("number 3") // and who looks goes on looking
+}
+
+func TestNobodyTypesForEver(t *testing.T) {
+	h := open(t, nil)
+	g := h.guest(1).looks(80, 24)
+	g.shows("number")
+	go func() {
+		_, _ = io.WriteString(g.in, "\x1b[200~")
+		_, _ = io.Copy(g.in, io.LimitReader(endless{}, 2*maxTyped)) // it fails when the session ends
+	}()
+	if code := g.exits(); code != exitEnded || !strings.Contains(g.output(), "more was typed") {
+		t.Errorf("%d %q", code, g.output())
+	}
+	g.restored()
+}
+
+// endless is the letter a for ever.
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 'a'
+	}
+	return len(p), nil
+}

@@ -60,8 +60,12 @@ func (s *Server) session(_ *ssh.Server, conn *gossh.ServerConn, c gossh.NewChann
 	s.sessions.Add(1)
 	defer s.sessions.Done()
 	l := lineOf(ctx)
-	l.begin()
-	defer l.done()
+	if !l.open() {
+		s.refused(l, conn.RemoteAddr().String(), fmt.Sprintf("more than %d sessions", maxSessions))
+		_ = c.Reject(gossh.ResourceShortage, fmt.Sprintf("%d sessions of one connection are enough", maxSessions))
+		return
+	}
+	defer l.shut()
 	key, _ := ctx.Value(ssh.ContextKeyPublicKey).(ssh.PublicKey)
 	if key == nil {
 		_ = c.Reject(gossh.Prohibited, "no key")
@@ -84,8 +88,10 @@ func (s *Server) session(_ *ssh.Server, conn *gossh.ServerConn, c gossh.NewChann
 		if n.viewer != nil && !n.showed {
 			n.showed = true
 			s.sessions.Add(1)
+			l.begin()
 			go func(v *viewer) {
 				defer s.sessions.Done()
+				defer l.done()
 				v.run()
 			}(n.viewer)
 		}

@@ -34,6 +34,7 @@ type viewer struct {
 	began   time.Time
 	pressed atomic.Int64 // when the last key came, in ns since began
 	asked   atomic.Int64 // when an open question was asked, 0: none is open
+	typed   int          // bytes; of the goroutine that reads keys
 	asking  time.Time    // of the last question, or the beginning; of the server's watch
 	aside   atomic.Bool  // what is written is no output but a remark
 
@@ -263,6 +264,10 @@ func (v *viewer) hangUp(why string) {
 	_ = v.conn.Close()
 }
 
+// maxTyped bounds what a viewer types, in bytes: months of keys, and of a paste that never
+// ends no more than the server can hold.
+const maxTyped = 8 << 20
+
 // keys reads what a viewer types and notes when.
 type keys struct{ v *viewer }
 
@@ -271,6 +276,10 @@ func (k keys) Read(p []byte) (int, error) {
 	n, err := k.v.ch.Read(p)
 	if n > 0 {
 		k.v.pressed.Store(int64(time.Since(k.v.began)))
+	}
+	if k.v.typed += n; k.v.typed > maxTyped {
+		k.v.end("more was typed than hands can", exitEnded)
+		return 0, io.EOF
 	}
 	return n, err
 }
