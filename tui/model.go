@@ -204,9 +204,10 @@ func (m *Model) repaint() tea.Cmd {
 	return tea.Sequence(tea.Raw(wholeScroll), tea.ClearScreen)
 }
 
-// lookAtOutbox keeps the same pointer until something is delivered, or is not.
+// lookAtOutbox keeps the same pointer until something is delivered, or is not. A picture
+// that stands still keeps what it showed.
 func (m *Model) lookAtOutbox() {
-	if m.opt.Outbox == nil {
+	if m.opt.Outbox == nil || m.frozen != nil {
 		return
 	}
 	now := m.opt.Outbox()

@@ -47,7 +47,7 @@ func (m *Model) stop(f *model.Frame) {
 func (m *Model) resume() { m.frozen, m.led = nil, false }
 
 // goTo shows an instant: of a recording by going there, live by stopping at the frame
-// that is nearest to it.
+// that is nearest to it, which may be far from it where charts know more than is kept.
 func (m *Model) goTo(at model.Instant) {
 	if m.opt.Replay != nil {
 		m.opt.Replay.Seek(at.Sub(m.frame().Started))
@@ -58,6 +58,9 @@ func (m *Model) goTo(at model.Instant) {
 	}
 	if f := m.opt.Past.Near(at); f != nil {
 		m.stop(f)
+	}
+	if oldest, _ := m.opt.Past.Span(); at.Mono < oldest.Mono {
+		m.say("nothing older is kept")
 	}
 }
 
@@ -91,12 +94,8 @@ func jump(minutes int) func(*Model) tea.Cmd {
 			m.opt.Replay.Jump(by)
 			return nil
 		}
-		before := m.frame()
-		m.goTo(before.At.Add(by))
-		switch {
-		case by < 0 && m.frame() == before:
-			m.say("nothing older is kept")
-		case by > 0 && m.frozen == nil:
+		m.goTo(m.frame().At.Add(by))
+		if by > 0 && m.frozen == nil {
 			m.say("this is live")
 		}
 		return nil

@@ -467,3 +467,43 @@ func TestEventTexts(t *testing.T) {
 		}
 	}
 }
+
+// TestBeforeAllThatIsKept: a chart may reach further back than the frames do.
+func TestBeforeAllThatIsKept(t *testing.T) {
+	h, p := newPastHarness(t)
+	h.goTo(p[0].At.Add(-5 * time.Minute))
+	h.tick(0)
+	h.shows("PAST", "10 min ago", "nothing older is kept")
+	h.goTo(p[1].At)
+	h.tick(4 * time.Second)
+	h.press("<") // a minute, of which ten seconds are there
+	h.shows("PAST", "nothing older is kept")
+}
+
+// TestDeliveriesAreOfNow: what was sent by now does not stand beside what was then.
+func TestDeliveriesAreOfNow(t *testing.T) {
+	p, newest := past()
+	sent := 0
+	h := newHarness(t, newest, func(o *Options) {
+		o.Past = p
+		o.Outbox = func() []panes.Delivery {
+			sent++
+			return []panes.Delivery{{Name: "pager", Delivered: sent}}
+		}
+	})
+	h.resize(100, 60)
+	h.press("6")
+	h.tick(time.Second)
+	h.shows("SENT TO", "pager")
+	h.press("[")
+	h.hides("SENT TO")
+	h.press("g")
+	h.tick(time.Second)
+	h.shows("SENT TO")
+	h.press("space")
+	frozen := h.View().Content
+	h.tick(0)
+	if h.View().Content != frozen {
+		t.Error("a frozen picture counts on")
+	}
+}

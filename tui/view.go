@@ -99,7 +99,11 @@ func (m *Model) scene() drawing {
 }
 
 func (m *Model) look() panes.Look {
-	return panes.Look{Inks: m.inks, ASCII: m.opt.ASCII, Still: m.opt.Still, View: m.view, Spots: m.point.on}
+	view := m.view
+	if m.inPast() {
+		view.Outbox = nil // nobody knows what was delivered by then
+	}
+	return panes.Look{Inks: m.inks, ASCII: m.opt.ASCII, Still: m.opt.Still, View: view, Spots: m.point.on}
 }
 
 func (m *Model) body(f *model.Frame) body {
