@@ -32,7 +32,7 @@ func (a *app) completionCommand(root *cobra.Command) *cobra.Command {
 		Short: "What lets a shell complete commands, targets, incidents and themes",
 		Long:  "Prints a script for a shell to read at its start.",
 		Example: "  slotop completion bash >~/.local/share/bash-completion/completions/slotop\n" +
-			"  slotop completion zsh >~/.zfunc/_slotop        with fpath=(~/.zfunc $fpath) before compinit\n" +
+			"  # in ~/.zshrc, before compinit: fpath=(~/.zfunc $fpath)\n  slotop completion zsh >~/.zfunc/_slotop\n" +
 			"  slotop completion fish >~/.config/fish/completions/slotop.fish\n" +
 			"  slotop completion powershell >>$PROFILE",
 		RunE: a.action(cobra.NoArgs, func(context.Context, []string) error { return usageError(errShell) }),

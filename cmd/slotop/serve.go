@@ -41,8 +41,8 @@ func (a *app) serveCommand() *cobra.Command {
 			"form of authorized_keys; each login reads it again. Logins, refusals and ends go to the standard error.",
 		Example: "  slotop serve --keys ~/.ssh/authorized_keys localhost:8000\n" +
 			"  slotop serve --keys viewers.pub --listen 10.0.0.5:2222 prom+http://prometheus:9090\n" +
-			"  ssh -p 2222 localhost          the screen\n" +
-			"  ssh -p 2222 -T localhost       the same as text, once",
+			"  # the screen\n  ssh -p 2222 localhost\n" +
+			"  # the same as text, once\n  ssh -p 2222 -T localhost",
 		RunE: a.action(cobra.ArbitraryArgs, func(ctx context.Context, args []string) error { return a.serve(ctx, f, args) }),
 	}
 	a.pollFlags(c)
