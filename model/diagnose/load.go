@@ -64,13 +64,18 @@ func (s *scene) load() float64 {
 	return work / float64(len(s.f.Engines))
 }
 
-// addReplica is the experiment with what it would do to the load.
+// addReplica is the experiment with what it would do to the load: as many as bring
+// the pool to its planning limit, because one that leaves it overloaded mends nothing.
 func (s *scene) addReplica() string {
 	load, n := s.load(), float64(len(s.f.Engines))
-	if math.IsNaN(load) || n == 0 {
+	if math.IsNaN(load) || math.IsInf(load, 0) || n == 0 {
 		return "add a replica"
 	}
-	return fmt.Sprintf("add a replica: load factor %.2f → %.2f", load, load*n/(n+1))
+	more, text := max(math.Ceil(load*n/model.PlanningLimit)-n, 1), "add a replica"
+	if more > 1 {
+		text = "add " + unit.Integer(more) + " replicas"
+	}
+	return fmt.Sprintf("%s: load factor %.2f → %.2f", text, load, load*n/(n+more))
 }
 
 // limitTo is the experiment of admitting less of a workflow: the rate at which the

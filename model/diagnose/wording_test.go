@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -181,5 +182,27 @@ func TestAClientThatLeft(t *testing.T) {
 	v := found(findings, "T3")
 	if text := said(v); !strings.Contains(text, "docs sends nothing any more") || strings.Contains(text, "is new") || strings.Contains(strings.Join(v.Try, "; "), "cap docs") {
 		t.Errorf("%s: %s", ids(findings), text)
+	}
+}
+
+// As many replicas are advised as mend it: one more does not help a pool that it
+// leaves overloaded.
+func TestAsManyReplicasAsMendIt(t *testing.T) {
+	one := &scene{f: surge()}
+	if got := one.addReplica(); got != "add a replica: load factor 1.22 → 0.61" {
+		t.Errorf("%q", got)
+	}
+	f := surge()
+	l := slowChat(chatLoad)
+	l.rate *= 9
+	now(f, "chat", l)
+	var more int
+	var before, after float64
+	got := (&scene{f: f}).addReplica()
+	if _, err := fmt.Sscanf(got, "add %d replicas: load factor %f → %f", &more, &before, &after); err != nil {
+		t.Fatalf("%q: %v", got, err)
+	}
+	if after > model.PlanningLimit || before/float64(more) <= model.PlanningLimit {
+		t.Errorf("%q: one fewer would do, or so many are too few", got)
 	}
 }
