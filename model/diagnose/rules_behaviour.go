@@ -268,14 +268,17 @@ func efficiencyRegression(p *probe) []saying {
 		return nil
 	}
 	var worst *saying
-	who, others := "", 0.0
+	who, most, others := "", 0.0, 0.0
 	for i := range p.f.Flows {
 		w := &p.f.Flows[i]
 		good0, n0 := share(w.Before, Good, Judged)
 		good1, n1 := share(w.Now, Good, Judged)
 		if !w.interactive() || !(n0 >= leastCompared && n1 >= leastCompared) || !p.over(good0-good1, lostPoints) || !p.hurting(w) {
 			if more := w.moreOutput(); more > 0 {
-				who, others = w.Name, others+more
+				others += more
+				if more > most {
+					who, most = w.Name, more
+				}
 			}
 			continue
 		}
@@ -297,7 +300,7 @@ func efficiencyRegression(p *probe) []saying {
 	if worst == nil || !p.over(others/(now-before), mainPart) {
 		return nil // the tokens are of those who lose
 	}
-	worst.evidence = append(worst.evidence, unit.Percent(min(1, others/(now-before)))+" of the new tokens are of "+who)
+	worst.evidence = append(worst.evidence, unit.Percent(min(1, most/(now-before)))+" of the new tokens are of "+who)
 	return some(worst)
 }
 

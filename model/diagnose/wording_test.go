@@ -206,3 +206,18 @@ func TestAsManyReplicasAsMendIt(t *testing.T) {
 		t.Errorf("%q: one fewer would do, or so many are too few", got)
 	}
 }
+
+// The new tokens are told of the workflow that most of them are of, not of whoever stands
+// last in the list with a few more.
+func TestWhoseTokensAreNew(t *testing.T) {
+	_, findings := confirm(with(func(f *Facts) {
+		offline(f)
+		f.Flows = append(f.Flows, flow("tail", batchSpec, batchLoad))
+		l := batchLoad
+		l.rate *= 1.05
+		now(f, "tail", l)
+	})())
+	if text := said(found(findings, "E6")); !strings.Contains(text, "of the new tokens are of batch") {
+		t.Errorf("%s: %s", ids(findings), text)
+	}
+}
