@@ -217,3 +217,22 @@ func TestEvents(t *testing.T) {
 		t.Errorf("%+v", s.Events)
 	}
 }
+
+// What there is no room for is counted once, however many frames it is in.
+func TestLeftOutOnce(t *testing.T) {
+	var c Collector
+	for n := range 10 {
+		f := frameAt(n)
+		for i := range maxEpisodes + 3 {
+			id := fmt.Sprint("a", i)
+			f.Alerts = append(f.Alerts, model.AlertView{ID: model.AlertID(id), State: model.AlertFiring, Since: second(0), FiredAt: second(0)})
+			f.Findings = append(f.Findings, model.FindingView{ID: "T1", Pool: model.Text(id)})
+			f.Targets = append(f.Targets, model.TargetView{Name: id, State: model.Down})
+		}
+		c.Take(f)
+	}
+	left := c.Story().Left
+	if left.Alerts != 3 || left.Findings != maxEpisodes+3-maxHeld || left.Gaps != 3+maxEpisodes-maxGaps {
+		t.Errorf("%+v", left)
+	}
+}

@@ -201,7 +201,7 @@ func (c *Collector) Story() *Story {
 	s.Workflows, s.Targets, s.Pools, s.Devices = c.workflows.all, c.targets.all, c.pools.all, c.devices.all
 	s.Breaches, s.Left.Breaches = c.hurt.list(), c.hurt.left
 	s.Alerts, s.Left.Alerts = c.alerts.list(), c.alerts.left
-	s.Findings, s.Left.Findings = c.findings.list(), c.findings.left
+	s.Findings, s.Left.Findings = c.findings.list(), len(c.findings.out)
 	s.Events, s.Left.Events = c.events.list(), c.events.left()
 	s.Gaps, s.Left.Gaps = c.gaps.list(), c.gaps.left
 	s.Polls, s.Left.Polls = polls(s.First, s.Last)

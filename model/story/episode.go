@@ -29,16 +29,19 @@ type episodes struct {
 	open map[model.AlertID]*Episode
 	done []Episode
 	left int
+	out  map[model.AlertID]model.Instant // since when those of this frame last that there was no room for
 }
 
 func (e *episodes) take(f *model.Frame) {
 	seen := map[model.AlertID]bool{}
+	before := e.out
+	e.out = nil
 	for i := range f.Alerts {
 		a := &f.Alerts[i]
 		switch a.State {
 		case model.AlertPending, model.AlertFiring:
 			seen[a.ID] = true
-			e.raise(a, f.At)
+			e.raise(a, f.At, before)
 		case model.AlertResolved:
 			seen[a.ID] = true
 			e.resolve(a)
@@ -53,7 +56,8 @@ func (e *episodes) take(f *model.Frame) {
 }
 
 // raise notes an alert that is pending or firing. Another beginning is another episode.
-func (e *episodes) raise(a *model.AlertView, at model.Instant) {
+// Before are those that were left out in the frame before: each is counted once.
+func (e *episodes) raise(a *model.AlertView, at model.Instant, before map[model.AlertID]model.Instant) {
 	one := e.open[a.ID]
 	if one != nil && one.Alert.Since != a.Since {
 		e.end(a.ID, one, at)
@@ -61,7 +65,13 @@ func (e *episodes) raise(a *model.AlertView, at model.Instant) {
 	}
 	if one == nil {
 		if len(e.open)+len(e.done) >= maxEpisodes {
-			e.left++
+			if since, known := before[a.ID]; !known || since != a.Since {
+				e.left++
+			}
+			if e.out == nil {
+				e.out = map[model.AlertID]model.Instant{}
+			}
+			e.out[a.ID] = a.Since
 			return
 		}
 		if e.open == nil {

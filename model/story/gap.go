@@ -46,6 +46,7 @@ type gaps struct {
 	open map[string]*Gap
 	done []Gap
 	left int
+	out  map[string]bool // silent targets that there is no room for, each counted once
 }
 
 func (g *gaps) take(f, before *model.Frame, poll time.Duration) {
@@ -76,11 +77,18 @@ func (g *gaps) target(t *model.TargetView, at model.Instant) {
 			g.add(*one)
 			delete(g.open, t.Name)
 		}
+		delete(g.out, t.Name)
 		return
 	}
 	if one == nil {
 		if len(g.open) >= maxGaps {
-			g.left++
+			if !g.out[t.Name] && len(g.out) < maxPolls {
+				if g.out == nil {
+					g.out = map[string]bool{}
+				}
+				g.out[t.Name] = true
+				g.left++
+			}
 			return
 		}
 		from := at

@@ -35,7 +35,7 @@ func (h *Held) Open() bool { return h.Spans[len(h.Spans)-1].Open }
 type finds struct {
 	held  []Held
 	index map[find]int
-	left  int
+	out   map[find]bool // that there is no room for, as far as they can be told apart
 }
 
 // find is what makes a finding the same in the next frame.
@@ -52,7 +52,12 @@ func (f *finds) take(frame *model.Frame) {
 		k, ok := f.index[findOf(v)]
 		if !ok {
 			if len(f.held) >= maxHeld {
-				f.left++
+				if f.out == nil {
+					f.out = map[find]bool{}
+				}
+				if len(f.out) < maxPolls {
+					f.out[findOf(v)] = true
+				}
 				continue
 			}
 			if f.index == nil {
