@@ -32,13 +32,14 @@ type shot struct {
 	wide    bool
 	promise bool // the promised share of goodput is drawn
 	extra   bool // it helps to find a cause, and a review can do without
+	seen    bool // its percentiles are read off single observations, and not off buckets
 }
 
 // shots are the charts of a workflow, in the order in which they are shown.
 var shots = []shot{
 	{title: "Goodput", main: "goodput", name: "goodput", band: "interval", format: unit.Percent, top: 1, promise: true},
-	{title: "TTFT", main: "ttft.p95", name: "p95", band: "p95 lies within", others: []string{"ttft.p50"}, names: []string{"p50"}, format: unit.Limit, say: unit.Duration, metric: model.MetricTTFT, wide: true},
-	{title: "TPOT", main: "tpot.p95", name: "p95", band: "p95 lies within", others: []string{"tpot.p50"}, names: []string{"p50"}, format: unit.Limit, say: unit.Duration, metric: model.MetricTPOT, wide: true},
+	{title: "TTFT", main: "ttft.p95", name: "p95", band: "p95 lies within", others: []string{"ttft.p50"}, names: []string{"p50"}, format: unit.Limit, metric: model.MetricTTFT, wide: true},
+	{title: "TPOT", main: "tpot.p95", name: "p95", band: "p95 lies within", others: []string{"tpot.p50"}, names: []string{"p50"}, format: unit.Limit, metric: model.MetricTPOT, wide: true},
 	{title: "Requests", main: "requests_per_second", name: "finished/s", format: unit.Number},
 	{title: "Output tokens", main: "output_per_second", name: "tokens/s", format: unit.Count},
 	{title: "Running and waiting", main: "waiting", name: "waiting", others: []string{"running"}, names: []string{"running"}, format: unit.Count},
@@ -92,6 +93,9 @@ func (d *dossier) chart(sub *story.Subject, view *model.WorkflowView, s shot) (p
 		}
 	}
 	c.Limit, c.Promise = limitOf(view, s)
+	if dist := view.Latency(s.metric); s.metric != "" && dist != nil {
+		s.seen = dist.P95.Seen
+	}
 	return paper.Figure{Title: s.title + " of " + view.Name, Picture: c, Says: []paper.Text{paper.T(d.says(main, s))}}, true
 }
 
@@ -245,6 +249,9 @@ func (d *dossier) lineOf(s *story.Series, name, band string) paper.Line {
 	points, _ := s.Merged(d.begin, d.end, chartPoints)
 	l := paper.Line{Name: name, Band: band}
 	for _, p := range points {
+		if band == "" && math.IsInf(p.Hi, 1) {
+			p.Value = p.Lo // beyond what can be told is no gap
+		}
 		l.Y = append(l.Y, p.Value)
 		if band != "" {
 			l.Lo, l.Hi = append(l.Lo, p.Lo), append(l.Hi, p.Hi)
@@ -255,16 +262,7 @@ func (d *dossier) lineOf(s *story.Series, name, band string) paper.Line {
 
 // says is in words what a line shows: its worst point, its first and its last.
 func (d *dossier) says(s *story.Series, look shot) string {
-	format := look.say
-	if format == nil {
-		format = look.format
-	}
-	word := func(p story.Point) string {
-		if math.IsNaN(p.Value) {
-			return "> " + format(p.Lo)
-		}
-		return format(p.Value)
-	}
+	word := func(p story.Point) string { return look.word(p, s.Wide) }
 	var parts []string
 	for i := range s.Len() {
 		if p := s.At(i); p.Known() {
@@ -284,6 +282,30 @@ func (d *dossier) says(s *story.Series, look shot) string {
 		}
 	}
 	return look.name + ": " + strings.Join(parts, ", ") + "."
+}
+
+// word says a point; one with an interval as the frame's own figure is said everywhere.
+func (s *shot) word(p story.Point, interval bool) string {
+	format := s.say
+	if format == nil {
+		format = s.format
+	}
+	switch {
+	case interval && s.promise:
+		return unit.Share(model.Share{Lo: reading(p.Lo), Hi: reading(p.Hi), Point: reading(p.Value)}, false)
+	case interval:
+		return unit.Estimate(model.Estimate{Value: reading(p.Value), Lo: reading(p.Lo), Hi: reading(p.Hi), Open: math.IsInf(p.Hi, 1), Seen: s.seen}, false)
+	default:
+		return format(p.Value)
+	}
+}
+
+// reading is a number of a series, unknown where there is none.
+func reading(v float64) model.Reading {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return model.Reading{}
+	}
+	return model.Of(v)
 }
 
 // highest is the highest point of a series of which the last of several points is kept:

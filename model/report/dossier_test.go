@@ -174,3 +174,20 @@ func TestCells(t *testing.T) {
 		t.Errorf("unknown is %q", got)
 	}
 }
+
+// A sentence under a chart says a percentile with its bracket and a goodput as the
+// interval that it is, as the tables do; a line beyond the last bucket is no gap.
+func TestSentencesHaveTheirBrackets(t *testing.T) {
+	f := incident()
+	w := &f.Workflows[0]
+	beyond := model.Estimate{Lo: model.Of(10), Open: true, Enough: true}
+	w.TTFT = &model.Dist{N: 100, P50: beyond, P95: beyond, P99: beyond, Basis: model.OverWindow}
+	w.TPOT = &model.Dist{N: 100, P95: model.Estimate{Value: model.Of(0.017), Lo: model.Of(0.01), Hi: model.Of(0.025)}, Basis: model.OverWindow}
+	w.Goodput = &model.GoodputView{N: 100, Share: model.Share{Lo: model.Of(0.61), Hi: model.Of(0.88), Point: model.Of(0.7)}, Verdict: model.Missed}
+	text := Dossier(toldOf(f, 3), Incident, Source{}).Markdown()
+	for _, want := range []string{"- p95: > 10 s at ", "`███` p50\n", "- p95: 10–25 ms at ", "- goodput: 61–88 % at "} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
