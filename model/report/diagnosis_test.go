@@ -75,7 +75,7 @@ func TestDiagnosisInText(t *testing.T) {
 		"CAPACITY chat, load 1.46 of 0.7 (model), no room: 15.2 req/s too many, binds first: the KV cache at 17.5 req/s",
 		"29.2 req/s now, 14.4 where an objective breaks, 17.5 where the KV cache is full, 19.7 where queues never end, 7.9–29.4 req/s seen",
 		"1 ready, needed now 3, needed for 40.0 req/s 4", "$3.24 an hour, $0.246 per million output tokens, $0.460–$0.510 per million good ones, GPUs as configured", "600 W board power of 1 GPU, 50.7 Wh per million output tokens, power of the boards, without their hosts",
-		"CAPACITY code, load 0.47 of 0.7 (model), room for 4.5 req/s of this mix (+49 %), binds first: KV cache",
+		"CAPACITY code, load 0.47 of 0.7 (model), room for 4.5 req/s of this mix (+48 %), binds first: KV cache",
 		"CAPACITY batch: load not known: no step-time model yet: 3 of 12 samples", "CAPACITY new: load not known",
 	} {
 		if !strings.Contains(text, want) {
