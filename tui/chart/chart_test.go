@@ -497,3 +497,17 @@ func TestSmooth(t *testing.T) {
 		t.Errorf("a gap: %v", got)
 	}
 }
+
+// A line that leaves out dots does not leave out a point that stands alone.
+func TestALonePointShows(t *testing.T) {
+	for i := 3; i < 60; i++ {
+		values := withGap(ramp(60), 0, 60)
+		values[i] = 3
+		p := plot(values)
+		p.Band, p.Lines = nil, p.Lines[1:]
+		p.Lines[0].Sparse = true
+		if drawn := p.Render(); !strings.ContainsFunc(drawn, func(r rune) bool { return r > blankBraille && r <= blankBraille+0xff }) {
+			t.Fatalf("point %d is not there:\n%s", i, drawn)
+		}
+	}
+}

@@ -217,11 +217,21 @@ func (g *plotting) trace(l Line) (within, over *dots) {
 		}
 		if !joined {
 			prev = p
+			if alone(values, i) {
+				layer.set(p)
+			}
 		}
 		layer.join(prev, p)
 		prev, joined = p, true
 	}
 	return within, over
+}
+
+// alone reports whether a point has no neighbour: of a line that leaves out dots it would
+// be none.
+func alone(values []float32, i int) bool {
+	known := func(j int) bool { return j >= 0 && j < len(values) && !math.IsNaN(float64(values[j])) }
+	return !known(i-1) && !known(i+1)
 }
 
 // shade fills a bracket. Between two points it holds the earlier one.

@@ -59,10 +59,9 @@ func (p *pen) row(row []cell, line, ink, back string) {
 			}
 			continue
 		}
-		if x+width > len(row) {
-			return
+		if x+width <= len(row) { // the styles of what is cut still count
+			row[x] = cell{text: printable(text), width: width, style: p.style(ink, back)}
 		}
-		row[x] = cell{text: printable(text), width: width, style: p.style(ink, back)}
 		x += width
 	}
 }

@@ -284,3 +284,13 @@ func FuzzPictures(f *testing.F) {
 		}
 	})
 }
+
+// A line that is too long ends at the edge, and its styles end with it.
+func TestCutLinesKeepTheirStyles(t *testing.T) {
+	for _, screen := range []string{"\x1b[31mabcdef\x1b[m\nx", "\x1b[31mabc世\x1b[m\nx"} {
+		rows := cells(screen, layout.Size{W: 4, H: 2}, inkOnDark, dark)
+		if got := rows[1][0].style.fore; got != inkOnDark {
+			t.Errorf("%q colours the next line %s", screen, got)
+		}
+	}
+}
