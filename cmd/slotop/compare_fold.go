@@ -202,6 +202,9 @@ func (a *app) damage(err error) error {
 
 // stagesOf are all stages of a tape, also those that a frame holds no more.
 func (a *app) stagesOf(file string) ([]stretch, error) {
+	if a.flags.forTime > 0 {
+		return nil, usageError(fmt.Errorf("--for: a stage of %s ends where it was marked to", file))
+	}
 	s, err := a.settings()
 	if err != nil {
 		return nil, err

@@ -48,6 +48,9 @@ func TestCompareStages(t *testing.T) {
 	}
 	headless(t, "compare", path+":calm", path+":#2").refuses(t, exitUsage, `has 2 stages called "calm"`, "#1", `#2 "20 users: more"`)
 	headless(t, "compare", path+":#4", path+":#2").refuses(t, exitUsage, `has no stage "#4"`, `#3 "calm"`)
+	for _, sides := range [][]string{{path + ":#1", path + ":#2"}, {path}} {
+		headless(t, append([]string{"compare", "--for", "30s"}, sides...)...).refuses(t, exitUsage, "--for: a stage of", "ends where it was marked to")
+	}
 	headless(t, "compare", path+":nobody", path).refuses(t, exitUsage, `has no stage "nobody"`)
 }
 

@@ -1,9 +1,6 @@
 package report
 
 import (
-	"bytes"
-	"encoding/json"
-	"fmt"
 	"io"
 
 	"slotop/model"
@@ -63,14 +60,7 @@ func CheckJSON(w io.Writer, c *Check) error {
 		t := &c.frame.Targets[i]
 		out.Targets = append(out.Targets, targetJSON{t.Name, t.State, t.Fault})
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(out); err != nil {
-		return fmt.Errorf("write check as JSON: %w", err)
-	}
-	_, err := w.Write(escapeJSON(b.Bytes()))
-	return err
+	return writeJSON(w, "check", out)
 }
 
 func (r *CheckRow) json() rowJSON {

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -17,9 +16,7 @@ const ComparedSchema = "slotop.compare/1"
 
 // ComparedJSON writes a comparison as one line of JSON.
 func ComparedJSON(out io.Writer, c *compare.Comparison) error {
-	e := json.NewEncoder(out)
-	e.SetEscapeHTML(false)
-	return e.Encode(struct {
+	return writeJSON(out, "the comparison", struct {
 		Schema string `json:"schema"`
 		*compare.Comparison
 	}{ComparedSchema, c})

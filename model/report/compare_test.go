@@ -105,6 +105,19 @@ func TestCompared(t *testing.T) {
 	}
 }
 
+// In the JSON form, as in every other, no name is obeyed.
+func TestComparedJSONHidesNothing(t *testing.T) {
+	var b bytes.Buffer
+	c := twoStages(true)
+	c.A.Name += "\u009b31m"
+	if err := ComparedJSON(&b, c); err != nil {
+		t.Fatal(err)
+	}
+	if i := strings.IndexFunc(b.String(), hidden); i >= 0 {
+		t.Errorf("obeys %q", b.String()[i:i+8])
+	}
+}
+
 // The JSON form has its schema, and null for what is not known.
 func TestComparedJSON(t *testing.T) {
 	var b bytes.Buffer

@@ -1,9 +1,6 @@
 package report
 
 import (
-	"bytes"
-	"encoding/json"
-	"fmt"
 	"io"
 
 	"slotop/model"
@@ -113,16 +110,9 @@ func (c *Checkup) Answered() int {
 // CheckupJSON writes a checkup on one line, in the versioned form that
 // CheckupSchema names.
 func CheckupJSON(w io.Writer, c *Checkup) error {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(struct {
+	return writeJSON(w, "the checkup", struct {
 		Schema string `json:"schema"`
 		Told   bool   `json:"all_promises_can_be_judged"`
 		*Checkup
-	}{CheckupSchema, c.Told(), c}); err != nil {
-		return fmt.Errorf("write the checkup as JSON: %w", err)
-	}
-	_, err := w.Write(escapeJSON(b.Bytes()))
-	return err
+	}{CheckupSchema, c.Told(), c})
 }

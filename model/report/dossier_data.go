@@ -23,7 +23,7 @@ func (d *dossier) quality() paper.Block {
 	var items []paper.Text
 	items = append(items, paper.T(fmt.Sprintf("%s from %s of %s, every %s; %s failed.",
 		plural(s.Frames, "frame"), plural(polls, "poll"), plural(len(s.Polls)+s.Left.Polls, "target"), unit.Limit(s.Axis.Poll.Seconds()), unit.Integer(float64(failed)))))
-	items = append(items, paper.T(d.gapsLine()))
+	items = append(items, paper.T(d.gapsLine(failed)))
 	if restarts > 0 {
 		items = append(items, paper.T(plural(restarts, "restart")+": a counter that falls is of a process that began anew, and what it shows from then on is new."))
 	} else {
@@ -45,9 +45,12 @@ func (d *dossier) quality() paper.Block {
 	return paper.Section{Title: "How good the data is", Body: body}
 }
 
-func (d *dossier) gapsLine() string {
-	if len(d.s.Gaps) == 0 {
+func (d *dossier) gapsLine(failed int) string {
+	switch {
+	case len(d.s.Gaps) == 0 && failed == 0:
 		return "No gap: every target answered throughout."
+	case len(d.s.Gaps) == 0:
+		return "No gap: a target whose poll failed answered again before its figures were old."
 	}
 	return plural(len(d.s.Gaps)+d.s.Left.Gaps, "gap") + " without data; nothing is filled in, charts are broken there."
 }

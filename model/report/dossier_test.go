@@ -175,6 +175,17 @@ func TestCells(t *testing.T) {
 	}
 }
 
+// What is said of gaps does not gainsay the polls that failed beside it.
+func TestFailedPollsWithoutAGap(t *testing.T) {
+	f := incident()
+	for i := range f.Targets {
+		f.Targets[i].State, f.Targets[i].FailedPolls = model.Up, 1
+	}
+	if text := Dossier(toldOf(f, 3), Incident, Source{}).Markdown(); !strings.Contains(text, "No gap: a target whose poll failed answered again") {
+		t.Error(text[strings.Index(text, "How good the data is"):])
+	}
+}
+
 // A sentence under a chart says a percentile with its bracket and a goodput as the
 // interval that it is, as the tables do; a line beyond the last bucket is no gap.
 func TestSentencesHaveTheirBrackets(t *testing.T) {

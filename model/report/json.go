@@ -18,12 +18,15 @@ import (
 // JSON writes the frame on one line, in the versioned form that model.Schema
 // names. Text that came from a target holds no character that a terminal would
 // obey or hide: those are written as \u escapes.
-func JSON(w io.Writer, f *model.Frame) error {
+func JSON(w io.Writer, f *model.Frame) error { return writeJSON(w, "frame", f) }
+
+// writeJSON writes a document on one line.
+func writeJSON(w io.Writer, what string, document any) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(f); err != nil {
-		return fmt.Errorf("write frame as JSON: %w", err)
+	if err := enc.Encode(document); err != nil {
+		return fmt.Errorf("write %s as JSON: %w", what, err)
 	}
 	_, err := w.Write(escapeJSON(b.Bytes()))
 	return err

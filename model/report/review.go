@@ -339,6 +339,9 @@ func (d *dossier) against(c *model.CapacityView, k *model.KneeView) (paper.Figur
 	fastest := slices.MaxFunc(s.Points, func(a, b paper.Spot) int { return cmp.Compare(a.X, b.X) })
 	says := fmt.Sprintf("%s of %s. Lowest %s at %s; at the highest rate, %s, %s.", plural(len(s.Points), "window"), unit.Limit(d.s.Last.WindowS),
 		unit.Percent(lowest.Y), rate(lowest.X), rate(fastest.X), unit.Percent(fastest.Y))
+	if n := d.s.Axis.Merged; n > 1 {
+		says += " Each stands for up to " + plural(n, "poll") + ": the lowest goodput of them, at the rate of the last."
+	}
 	return paper.Figure{Title: "Goodput of " + k.Workflow + " against the rate of the pool", Picture: s, Says: []paper.Text{paper.T(says)}}, true
 }
 
