@@ -19,7 +19,7 @@ var latencies = []Topic{
 		Measured: "At the source that reports it, from a request's first token to its last; observed once, when the request ends.",
 		Formula:  "(last token − first token) / (output tokens − 1); not defined below two tokens",
 		Misleads: "A stall within an answer disappears in the mean. With speculative decoding it is smaller than the gap between events (ITL): the two are never compared. It is known only when an answer has ended.",
-		Signals:  []model.Signal{model.TPOT, model.Decode},
+		Signals:  []model.Signal{model.TPOT},
 		AlsoCalled: []string{"vLLM: vllm:request_time_per_output_token_seconds; time_per_output_token_seconds was the gap", "AIPerf: inter token latency", "guidellm: ITL; its TPOT includes TTFT", "vLLM bench serve: TPOT, 0 for a single token",
 			"OpenTelemetry: gen_ai.server.time_per_output_token", "TGI: tgi_request_mean_time_per_token_duration, prefill included", "also: its inverse, tokens per second per user"},
 	},
@@ -30,7 +30,7 @@ var latencies = []Topic{
 		Formula:  "time of this event − time of the one before",
 		Misleads: "An event may hold several tokens: with speculative or chunked decoding ITL is larger than TPOT. Long answers weigh more, since every gap counts once. It is drawn with an i before it where it stands in for TPOT, and is never judged by a TPOT objective.",
 		Signals:  []model.Signal{model.ITL},
-		AlsoCalled: []string{"vLLM: vllm:inter_token_latency_seconds; before 0.11 vllm:time_per_output_token_seconds", "SGLang: sglang:inter_token_latency_seconds", "Etalon: TBT, time between tokens", "AIPerf: inter chunk latency",
+		AlsoCalled: []string{"vLLM: vllm:inter_token_latency_seconds; before 0.10.2 vllm:time_per_output_token_seconds", "SGLang: sglang:inter_token_latency_seconds", "Etalon: TBT, time between tokens", "AIPerf: inter chunk latency",
 			"LMDeploy: lmdeploy:iter_token_latency"},
 	},
 	{
@@ -65,7 +65,7 @@ var latencies = []Topic{
 		Measured:   "At the engine, from acceptance to the first scheduling; most engines observe it when the request ends.",
 		Formula:    "first scheduled − received",
 		Misleads:   "It is late: in a queue that grows, those that wait longest are not in it yet. Buckets that begin at 0.3 s say nothing of a healthy queue: the mean does. Some servers count only requests that waited at all. What waits in a gateway before the engine is not in it.",
-		Signals:    []model.Signal{model.Queue, model.ReportedQueueMean},
+		Signals:    []model.Signal{model.Queue},
 		AlsoCalled: []string{"vLLM: vllm:request_queue_time_seconds", "SGLang: sglang:queue_time_seconds", "TGI: tgi_request_queue_duration", "Triton: nv_inference_queue_duration_us", "also: waiting time, admission delay"},
 	},
 	{
@@ -101,7 +101,7 @@ var latencies = []Topic{
 		Key: "wait_now", Name: "wait of a request that arrives now", Unit: "s", Group: GroupLatency,
 		Is:       "How long a request that arrives at this moment will wait for its first token.",
 		Measured: "Computed at once from the queue; no histogram needed, and no request must have ended.",
-		Formula:  "waiting / rate of first tokens (Little's law, 1961)",
+		Formula:  "waiting / rate of first tokens over the last 30 s (Little's law, 1961)",
 		Misleads: "It supposes that requests are served in the order of their arrival and that the rate stays. Priorities and departures make it wrong for single requests.",
 		Signals:  []model.Signal{model.Waiting, model.TTFT},
 		AlsoCalled: []string{
@@ -111,7 +111,7 @@ var latencies = []Topic{
 	{
 		Key: "breach_in", Name: "time until a breach", Unit: "s", Group: GroupLatency,
 		Is:       "When the wait of a new request will be longer than the TTFT that was promised, if the queue goes on growing as it does.",
-		Measured: "Computed from the queue's growth over the window.",
+		Measured: "Computed from arrivals and first tokens of the last 30 s.",
 		Formula:  "(promised TTFT − wait now) / growth of the wait a second",
 		Misleads: "A straight line through a short past: it warns, and promises nothing.",
 		Signals:  []model.Signal{model.Waiting},
@@ -121,9 +121,9 @@ var latencies = []Topic{
 	},
 	{
 		Key: "worst_replica", Name: "the slowest target", Unit: "s", Group: GroupLatency,
-		Is:       "The p95 of the one target that is slowest, where several serve a workflow.",
+		Is:       "TTFT, or else E2E latency, of the one target that is slowest, where several serve a workflow.",
 		Measured: "At that target alone.",
-		Formula:  "the greatest of the targets' own p95, never a mean of them",
+		Formula:  "the target with the greatest p99 of its own, however few its requests; never a mean over targets",
 		Misleads: "Of a target with little traffic it rests on few requests. A router may send it the long ones.",
 		Signals:  []model.Signal{model.TTFT, model.E2E},
 	},

@@ -39,8 +39,8 @@ var traffic = []Topic{
 	{
 		Key: "requests.unaccounted", Name: "requests unaccounted for", Unit: "requests", Group: GroupTraffic,
 		Is: "Requests that began and appear in no counter of ends: cancelled or lost.", Measured: "Computed.",
-		Formula: "started − finished − failed − cancelled − change of those in flight", Misleads: "A restart inside the window makes it unknown. It is judged as neither good nor bad.",
-		Signals: []model.Signal{model.Started, model.Finished},
+		Formula: "started − finished − failed − cancelled − growth of running; first tokens stand for starts where nobody counts those", Misleads: "What a restart took with it is in it. It is judged as neither good nor bad.",
+		Signals: []model.Signal{model.Started, model.TTFT, model.Finished, model.Failed, model.Cancelled, model.Running},
 	},
 	{
 		Key: "requests.output_limit", Name: "answers cut at their limit", Unit: "requests", Group: GroupTraffic,
@@ -153,18 +153,24 @@ var cache = []Topic{
 		Key: "kv_cache_usage", Name: "KV cache usage", Unit: "0–1, shown in %", Group: GroupCache,
 		Is: "The share of the KV cache that running requests hold.", Measured: "At the engine, at the last poll; of a workflow the fullest engine, which is the first to queue.",
 		Formula: "blocks in use / blocks; blocks that hold nothing but reusable prefixes count as free", Misleads: "It is occupancy, not bandwidth. Full is no fault in itself: preemptions and a queue are. Means over engines hide the full one.",
-		Signals: []model.Signal{model.KVUsage, model.KVUsedTokens, model.KVCapacity}, AlsoCalled: []string{"vLLM: vllm:kv_cache_usage_perc (0–1); before gpu_cache_usage_perc", "SGLang: sglang:token_usage", "TensorRT-LLM: trtllm_kv_cache_utilization", "llama.cpp: llamacpp:kv_cache_usage_ratio, removed"},
+		Signals: []model.Signal{model.KVUsage}, AlsoCalled: []string{"vLLM: vllm:kv_cache_usage_perc (0–1); before gpu_cache_usage_perc", "SGLang: sglang:token_usage", "TensorRT-LLM: trtllm_kv_cache_utilization", "llama.cpp: llamacpp:kv_cache_usage_ratio, removed"},
 	},
 	{
 		Key: "prefix_cache_hit", Name: "prefix cache hits", Unit: "0–1, shown in %", Group: GroupCache,
 		Is: "The share of prompt tokens that were found in the cache and need no prefill.", Measured: "At the engine.",
-		Formula: "increase of hits / increase of queries, or of cached / of all prompt tokens", Misleads: "Some engines look up again at each attempt to schedule and count too many while requests wait. Gauges of that name are often means since the start.",
-		Signals: []model.Signal{model.PrefixHits, model.PrefixQueries, model.CachedTokens, model.PromptTokens, model.ReportedHitRatio}, AlsoCalled: []string{"vLLM: rate(vllm:prefix_cache_hits_total) / rate(vllm:prefix_cache_queries_total)", "SGLang: cache_hit_rate, a gauge", "OpenAI: cached_tokens / prompt_tokens"},
+		Formula: "increase of cached / of all prompt tokens; where cached ones are not told, increase of hits / of look-ups", Misleads: "Some engines look up again at each attempt to schedule and count too many while requests wait. Gauges of that name are often means since the start.",
+		Signals: []model.Signal{model.PrefixHits, model.PrefixQueries, model.CachedTokens, model.PromptTokens}, AlsoCalled: []string{"vLLM: rate(vllm:prefix_cache_hits_total) / rate(vllm:prefix_cache_queries_total)", "SGLang: cache_hit_rate, a gauge", "OpenAI: cached_tokens / prompt_tokens"},
 	},
 	{
 		Key: "cached_prompt_share", Name: "cached prompt share", Unit: "0–1, shown in %", Group: GroupCache,
 		Is: "The share of prompt tokens that came from a cache.", Measured: "At the engine or gateway that counts cached tokens.",
 		Formula: "increase of cached prompt tokens / increase of prompt tokens", Misleads: "A provider bills it at another price; it is not the engine's memory.",
+		Signals: []model.Signal{model.CachedTokens, model.PromptTokens},
+	},
+	{
+		Key: "cached_per_second", Name: "cached prompt tokens per second", Unit: "tokens/s", Group: GroupCache,
+		Is: "Prompt tokens a second that came from a cache and were not computed.", Measured: "At the engine or gateway that counts cached tokens.",
+		Formula: "cached prompt share · prompt tokens a second", Misleads: "Many are a saving only against prompts that would have been computed otherwise.",
 		Signals: []model.Signal{model.CachedTokens, model.PromptTokens},
 	},
 	{

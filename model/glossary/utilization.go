@@ -9,7 +9,7 @@ var utilization = []Topic{
 		Measured: "Estimated from tokens and the model's shape, or from the engine's own count of FLOPs. From hardware counters the share of cycles in which the tensor pipe issued stands for it: near MFU, and not the same.",
 		Formula:  "(computed prompt tokens · 2·(P − V·D) + prompts · 2·V·D + output tokens · (2·P + A · context) + prefill attention) / s / (GPUs · peak FLOP/s); P parameters a token multiplies by, V vocabulary, D hidden size, A attention FLOPs a token of context",
 		Misleads: "Low is normal for decode (2 to 17 %): there bandwidth limits. Datasheets print sparse peaks, twice the dense ones. Above 1 a shape, precision or number of GPUs is wrong; it is shown as it is. GPU busy is none.",
-		Signals:  []model.Signal{model.EstimatedFLOPs, model.OutputTokens, model.PromptTokens},
+		Signals:  []model.Signal{model.EstimatedFLOPs, model.OutputTokens, model.PromptTokens, model.CachedTokens},
 		AlsoCalled: []string{"PaLM (Chowdhery et al. 2022, appendix B): MFU, of training", "Pope et al. 2022 (arXiv 2211.05102): inference MFU", "vLLM: rate(vllm:estimated_flops_per_gpu_total) / peak, with --enable-mfu-metrics",
 			"DCGM: PIPE_TENSOR_ACTIVE, near it"},
 	},
@@ -20,7 +20,7 @@ var utilization = []Topic{
 		Formula:    "(weights a step + KV read + KV written) · steps a second / (GPUs · bandwidth); for one stream (weights + KV) / TPOT / bandwidth",
 		Misleads:   "It falls while load rises, since a step gets longer. 0.8 of the datasheet is what can be reached. Mixtures of experts read more weights the more sequences run. With speculative decoding the draft model's reads are missing.",
 		Signals:    []model.Signal{model.EstimatedRead, model.EstimatedWritten, model.StepTokens, model.OutputTokens},
-		AlsoCalled: []string{"Databricks 2023, LLM Inference Performance Engineering: MBU", "vLLM: rate(vllm:estimated_read_bytes_per_gpu_total) / bandwidth", "DCGM: DRAM_ACTIVE, at or above it", "also: achieved bandwidth"},
+		AlsoCalled: []string{"Databricks 2023, LLM Inference Performance Engineering: MBU", "vLLM: rate of vllm:estimated_read_bytes_per_gpu_total and vllm:estimated_write_bytes_per_gpu_total / bandwidth", "DCGM: DRAM_ACTIVE, at or above it", "also: achieved bandwidth"},
 	},
 	{
 		Key: "compute", Name: "compute by one basis", Unit: "0–1 of peak", Group: GroupUtilization,
@@ -28,7 +28,7 @@ var utilization = []Topic{
 		Measured: "As the line's basis says.",
 		Formula:  "tensor-active cycles / cycles, or FLOP/s / (GPUs · peak)",
 		Misleads: "The bases do not measure the same: counters see padding and any precision, estimates only what the model needs.",
-		Signals:  []model.Signal{model.EstimatedFLOPs, model.OutputTokens, model.PromptTokens}, AlsoCalled: []string{"DCGM: PIPE_TENSOR_ACTIVE", "NVML GPM: ANY_TENSOR_UTIL"},
+		Signals:  []model.Signal{model.EstimatedFLOPs, model.OutputTokens, model.PromptTokens, model.CachedTokens}, AlsoCalled: []string{"DCGM: PIPE_TENSOR_ACTIVE", "NVML GPM: ANY_TENSOR_UTIL"},
 	},
 	{
 		Key: "bandwidth", Name: "bandwidth by one basis", Unit: "0–1 of peak", Group: GroupUtilization,
@@ -41,7 +41,7 @@ var utilization = []Topic{
 	{
 		Key: "flops", Name: "arithmetic", Unit: "FLOP/s", Group: GroupUtilization,
 		Is: "Floating-point operations a second that the model needs, over all GPUs of the target.", Measured: "The engine's own count, or from shape and rates.",
-		Formula: "as MFU, before it is divided by the peak", Misleads: "Engines count attention without its causal half.", Signals: []model.Signal{model.EstimatedFLOPs, model.OutputTokens, model.PromptTokens},
+		Formula: "as MFU, before it is divided by the peak", Misleads: "Engines count attention without its causal half.", Signals: []model.Signal{model.EstimatedFLOPs, model.OutputTokens, model.PromptTokens, model.CachedTokens},
 	},
 	{
 		Key: "bytes", Name: "memory traffic", Unit: "bytes/s", Group: GroupUtilization,
@@ -79,7 +79,7 @@ var utilization = []Topic{
 		Key: "step", Name: "a step", Unit: "s", Group: GroupUtilization,
 		Is:         "The mean time of one pass of the engine over its batch: each running request gets a token, and a part of the waiting prompts is computed.",
 		Measured:   "From the engine's count of steps, or taken as the gap between two events.",
-		Formula:    "busy time / steps; split by a model learned from the target's own past: fixed + KV · context of all sequences + prefill · computed prompt tokens + host · sequences",
+		Formula:    "busy time / steps, over the newest minute of whole blocks; split by a model learned from the target's own past: fixed + KV · context of all sequences + prefill · computed prompt tokens + host · sequences",
 		Misleads:   "The split is a model: it is learned from the load that was seen. A step is TPOT only without speculation and interruptions.",
 		Signals:    []model.Signal{model.StepTokens, model.ITL},
 		AlsoCalled: []string{"vLLM: iteration", "TensorRT-LLM: iterLatencyMS", "also: forward pass, engine iteration"},
@@ -89,7 +89,14 @@ var utilization = []Topic{
 	stepPart("prefill", "prefill", "goes to computing prompts", "coefficient · computed prompt tokens a step"),
 	stepPart("sequences", "host work", "goes to work on the host for each sequence", "coefficient · running sequences"),
 	stepPart("unexplained", "unexplained", "the load does not explain", "a step − the explained parts; below 0 it is faster than explained"),
-	stepPart("floor", "floor", "the roofline allows at least", "max(bytes a step / bandwidth, FLOP a step / peak)"),
+	{
+		Key: "step.floor", Name: "step: floor", Unit: "s", Group: GroupUtilization,
+		Is:       "The shortest that a step could be: what the roofline allows for the bytes and the arithmetic of a mean one.",
+		Measured: "By the model's shape, the rates over the window and the peaks.",
+		Formula:  "max(bytes a step / bandwidth, FLOP a step / peak)",
+		Misleads: "No part of the step: it is held against the whole. As uncertain as the shape and the peaks.",
+		Signals:  []model.Signal{model.StepTokens, model.ITL, model.OutputTokens, model.PromptTokens, model.CachedTokens},
+	},
 	{
 		Key: "step.residual", Name: "step against what load explains", Unit: "times", Group: GroupUtilization,
 		Is:       "How much longer a step takes than the load explains: about 1 means that more load is the cause, from 1.3 on the machine itself is slower than its own past.",
@@ -99,8 +106,8 @@ var utilization = []Topic{
 		Signals:  []model.Signal{model.StepTokens},
 	},
 	{
-		Key: "step.samples", Name: "samples of the step model", Unit: "blocks of 10 s", Group: GroupUtilization,
-		Is: "What the step model was fitted to.", Measured: "The target's own past.", Formula: "counted", Misleads: "Of a load that never changes nothing can be told apart.",
+		Key: "step.samples", Name: "samples of the step model", Unit: "samples", Group: GroupUtilization,
+		Is: "What the step model was fitted to: stretches of about 5 s in which something ran throughout.", Measured: "The target's own past, in blocks of 10 s in which nothing was wrong.", Formula: "counted", Misleads: "Of a load that never changes nothing can be told apart.",
 	},
 	{
 		Key: "gpus", Name: "GPUs of a target", Unit: "GPUs", Group: GroupUtilization,
@@ -118,7 +125,7 @@ func stepPart(key, name, part, formula string) Topic {
 	return Topic{
 		Key: "step." + key, Name: "step: " + name, Unit: "s", Group: GroupUtilization,
 		Is:       "The part of a step that " + part + ".",
-		Measured: "By a model that is learned from the target's own past, in blocks of 10 s.",
+		Measured: "Over the newest minute, by a model that is learned from the target's own past: stretches of about 5 s in which nothing was wrong.",
 		Formula:  formula,
 		Misleads: "Parts are told apart only as far as the load varied. They add up to the whole step with what is unexplained.",
 		Signals:  []model.Signal{model.StepTokens, model.ITL, model.Running},

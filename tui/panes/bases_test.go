@@ -1,6 +1,7 @@
 package panes
 
 import (
+	"strings"
 	"testing"
 
 	"slotop/model"
@@ -37,6 +38,52 @@ func TestBases(t *testing.T) {
 		}
 		if usedBy(o, tt.topic, model.OutputTokens) {
 			t.Errorf("%s of %q uses tokens", tt.topic, tt.of)
+		}
+	}
+}
+
+// TestOtherWays: of two ways to know a number only the one that was taken is named.
+func TestOtherWays(t *testing.T) {
+	cached := []model.Meaning{{Signal: model.CachedTokens}, {Signal: model.PromptTokens}, {Signal: model.PrefixHits}, {Signal: model.PrefixQueries}}
+	f := &model.Frame{
+		Targets:     []model.TargetView{{Name: "a", Meanings: cached}, {Name: "b", Meanings: cached[1:]}},
+		Workflows:   []model.WorkflowView{{Name: "x", Targets: []string{"a", "b"}}, {Name: "y", Targets: []string{"b"}}},
+		Utilization: []model.UtilizationView{{Target: "a", Step: &model.StepView{}}, {Target: "b", Step: &model.StepView{Gap: true}}},
+	}
+	for _, tt := range []struct {
+		topic, of string
+		uses, not model.Signal
+	}{
+		{"prefix_cache_hit", "x", model.CachedTokens, model.PrefixHits},
+		{"prefix_cache_hit", "y", model.PrefixQueries, model.PromptTokens},
+		{"step", "a", model.StepTokens, model.ITL},
+		{"step.residual", "b", model.ITL, model.StepTokens},
+	} {
+		topic, ok := glossary.Find(tt.topic)
+		if o := ownerOf(f, tt.of, topic); !ok || !usedBy(o, tt.topic, tt.uses) || usedBy(o, tt.topic, tt.not) {
+			t.Errorf("%s of %s is read from %s and not from %s", tt.topic, tt.of, tt.uses, tt.not)
+		}
+	}
+}
+
+// TestSpans: what a number is over is said as it is worked out: not all are over the window.
+func TestSpans(t *testing.T) {
+	f := &model.Frame{WindowS: 300, CoveredS: model.Of(298), Capacity: []model.CapacityView{{Pool: "p"}}, Workflows: []model.WorkflowView{{Name: "x"}}}
+	f.Utilization = []model.UtilizationView{{Target: "a", Basis: model.ByGPM, Measures: []model.MeasureView{{Basis: model.ByEngine}}}}
+	const window = "over 4 min 58 s of a window of 5 min"
+	for _, tt := range []struct{ topic, of, want string }{
+		{"pool.rate", "p", "the last minute of whole blocks"}, {"waste.tokens", Within("p", "failed"), "the last minute of whole blocks"}, {"knee", Within("p", "x"), ""},
+		{"wait_now", "x", "the last 30 s"}, {"requests_per_second", "x", window}, {"cached_prompt_share", "x", window},
+		{"mfu", "a", "the last minute"}, {"compute", Within("a", string(model.ByEngine)), window}, {"step", "a", "the last minute of whole blocks"}, {"peak_flops", "a", ""},
+	} {
+		topic, _ := glossary.Find(tt.topic)
+		o := ownerOf(f, tt.of, topic)
+		got := strings.Join(restsOn(o, valueOf(o, tt.topic), topic, Look{}), ", ")
+		if _, by, ok := strings.Cut(got, ", "); ok {
+			got = by // by whose word it is known
+		}
+		if strings.HasPrefix(got, "counted") || got != tt.want {
+			t.Errorf("%s rests on %q, want %q", tt.topic, got, tt.want)
 		}
 	}
 }

@@ -19,11 +19,12 @@ func (s *sheet) worstBurn(f *model.Frame, c *model.CapacityView) {
 		return
 	}
 	for _, span := range []struct {
-		words string
-		of    func(model.Burn) model.Reading
+		words, topic string
+		of           func(model.Burn) model.Reading
 	}{
-		{"last 30 min", func(b model.Burn) model.Reading { return b.M30 }}, {"last 5 min", func(b model.Burn) model.Reading { return b.M5 }},
-		{"last 2 min", func(b model.Burn) model.Reading { return b.M2 }},
+		{"last 30 min", "burn.30m", func(b model.Burn) model.Reading { return b.M30 }},
+		{"last 5 min", "burn.5m", func(b model.Burn) model.Reading { return b.M5 }},
+		{"last 2 min", "burn.2m", func(b model.Burn) model.Reading { return b.M2 }},
 	} {
 		who, worst := "", model.Reading{}
 		for i := range f.Workflows {
@@ -36,7 +37,7 @@ func (s *sheet) worstBurn(f *model.Frame, c *model.CapacityView) {
 			}
 		}
 		if worst.OK() {
-			s.facts("worst burn", part{segs: []seg{seg(s.look.times(worst)), {themes.Muted, " in the " + span.words + ", " + s.look.foreign(who, 24)}}}.of("burn", who),
+			s.facts("worst burn", part{segs: []seg{seg(s.look.times(worst)), {themes.Muted, " in the " + span.words + ", " + s.look.foreign(who, 24)}}}.of(span.topic, who),
 				say(0, themes.Muted, "no whole hour is seen yet"))
 			return
 		}

@@ -164,11 +164,10 @@ func restsOn(o owner, v value, t glossary.Topic, k Look) []string {
 	if w, ok := basisWords[basisOf(o)]; ok && byBasis(t.Key) {
 		out = append(out, w.long)
 	}
-	if windowed(v, t) {
-		out = append(out, overWindow(o.f, k))
-	}
-	if span := burnSpan(t.Key); span != "" {
+	if span := ownSpan(o, t.Key); span != "" {
 		out = append(out, "the last "+span)
+	} else if windowed(o, v, t) {
+		out = append(out, overWindow(o.f, k))
 	}
 	if !o.f.At.IsZero() {
 		out = append(out, "as of "+hms(o.f.At)+" UTC")
@@ -189,11 +188,16 @@ func basisOf(o owner) model.UtilizationBasis {
 }
 
 // windowed reports whether a number is over the window: gauges are of an instant.
-func windowed(v value, t glossary.Topic) bool {
-	if v.dist != nil || v.good != nil {
+func windowed(o owner, v value, t glossary.Topic) bool {
+	switch {
+	case v.dist != nil || v.good != nil:
 		return true
+	case t.Group == glossary.GroupDevices || o.c != nil || strings.HasPrefix(t.Key, "peak_") || t.Key == "reported_output":
+		return false
+	default:
+		return byBasis(t.Key) || strings.HasSuffix(t.Unit, "/s") || strings.Contains(t.Key, "requests.") ||
+			t.Key == "prefix_cache_hit" || t.Key == "cached_prompt_share"
 	}
-	return strings.HasSuffix(t.Unit, "/s") && t.Group != glossary.GroupDevices || strings.Contains(t.Key, "requests.") || strings.Contains(t.Key, "cache_hit")
 }
 
 // overWindow is which span the window covers of what was asked for.
@@ -283,7 +287,7 @@ func whyMissing(o owner, v value, t glossary.Topic) []string {
 	switch {
 	case len(missing) > 0:
 		out = append(out, strings.Join(missing, ", ")+": not exported by "+anyTargets(o)+"; slotop doctor says which flag or version tells it")
-	case len(out) == 0 && !o.f.CoveredS.OK() && windowed(v, t):
+	case len(out) == 0 && !o.f.CoveredS.OK() && windowed(o, v, t):
 		out = append(out, "there is no window yet: it takes two polls")
 	case len(out) == 0 && t.Unit != "": // a word is no number that is missing
 		out = append(out, "nothing is known of it here; slotop doctor says what each target tells")

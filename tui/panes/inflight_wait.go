@@ -100,11 +100,20 @@ func cacheParts(w *model.WorkflowView, look Look) []part {
 		look.measure(1, "preempted", look.alarmed(look.settled(w, look.rate(w.PreemptionsPerSec, 5)), w.PreemptionsPerSec), "/s").of("preemptions", w.Name),
 		look.measure(2, "prefix hits", look.settled(w, look.reading(w.PrefixCacheHit, 6, unit.Ratio)), "").of("prefix_cache_hit", w.Name),
 	}
-	share, ok := w.Tokens.CachedPromptShare.Get()
-	if prompt, known := w.Tokens.PromptPerSecond.Get(); ok && known {
-		out = append(out, part{segs: []seg{{themes.Muted, "cached "}, {themes.Text, unit.Rate(share * prompt)}, {themes.Muted, " tok/s"}}, drop: 3}.of("cached_prompt_share", w.Name))
+	if v, ok := cachedRate(w).Get(); ok {
+		out = append(out, part{segs: []seg{{themes.Muted, "cached "}, {themes.Text, unit.Rate(v)}, {themes.Muted, " tok/s"}}, drop: 3}.of("cached_per_second", w.Name))
 	}
 	return out
+}
+
+// cachedRate is how many prompt tokens a second came from a cache.
+func cachedRate(w *model.WorkflowView) model.Reading {
+	share, ok := w.Tokens.CachedPromptShare.Get()
+	prompt, known := w.Tokens.PromptPerSecond.Get()
+	if !ok || !known {
+		return model.Reading{}
+	}
+	return model.Of(share * prompt)
 }
 
 // alarmed shows a number that should be 0.

@@ -160,7 +160,8 @@ func (o owner) ofWorkflow() map[string]model.Reading {
 		"requests.failed": r.Failed, "requests.cancelled": r.Cancelled, "requests.unaccounted": r.Unaccounted, "requests.output_limit": r.OutputLimit,
 		"requests.throttled": r.Throttled, "requests.retries": r.Retries,
 		"output_per_second": w.Tokens.OutputPerSecond, "prompt_per_second": w.Tokens.PromptPerSecond, "cached_prompt_share": w.Tokens.CachedPromptShare,
-		"kv_cache_usage": w.KVCacheUsage, "prefix_cache_hit": w.PrefixCacheHit, "preemptions": w.PreemptionsPerSec, "wait_now": w.WaitNow, "breach_in": w.BreachIn,
+		"cached_per_second": cachedRate(w),
+		"kv_cache_usage":    w.KVCacheUsage, "prefix_cache_hit": w.PrefixCacheHit, "preemptions": w.PreemptionsPerSec, "wait_now": w.WaitNow, "breach_in": w.BreachIn,
 	}
 	if t := w.Tokens.Output; t != nil {
 		out["output_tokens"] = model.Of(t.Sum)
