@@ -99,13 +99,13 @@ func (t *target) servedNames() []string {
 		names = slices.Clone(t.about.Models)
 	} else {
 		for _, sl := range t.cols.slots {
-			if m := sl.key.labels.Get(model.LabelModel); m != "" && sl.seen == t.good && !slices.Contains(names, m) {
+			if m := sl.key.labels.Get(model.LabelModel); m != "" && sl.seen == t.good {
 				names = append(names, m)
 			}
 		}
 	}
 	slices.Sort(names)
-	return orEmpty(names)
+	return orEmpty(slices.Compact(names))
 }
 
 // common is the shape that all of several models have: rates of one page cannot be
