@@ -160,7 +160,7 @@ func (d document) theme() (*Theme, error) {
 	}
 	for r := range roles {
 		l := resolve(looks, Role(r))
-		t.full[r], t.basic[r], t.ink[r] = l.style(full), l.style(basic), palette[l.fore]
+		t.full[r], t.basic[r] = l.style(full), l.style(basic)
 	}
 	return t, nil
 }

@@ -19,7 +19,6 @@ type Theme struct {
 
 	full  [RoleCount]lipgloss.Style // 24-bit colours; the terminal's depth is met when writing
 	basic [RoleCount]lipgloss.Style // for terminals of 16 colours
-	ink   [RoleCount]string         // hex of the foreground, "" for the terminal's own
 }
 
 // Style is the style of a role in full colour.
@@ -28,9 +27,6 @@ func (t *Theme) Style(r Role) lipgloss.Style { return t.full[r] }
 // Basic is the style of a role on a terminal of 16 colours, where the theme
 // names the colour itself: the nearest one by arithmetic is often unreadable.
 func (t *Theme) Basic(r Role) lipgloss.Style { return t.basic[r] }
-
-// Foreground is the hex colour of a role, "" where it is the terminal's own.
-func (t *Theme) Foreground(r Role) string { return t.ink[r] }
 
 // Canvas is the background of a picture of the theme, #rrggbb: the first that it is
 // made for.

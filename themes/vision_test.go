@@ -143,7 +143,7 @@ func TestNobodyTakesOneStateForAnother(t *testing.T) {
 	pairs := [][2]Role{{OK, Warn}, {OK, Breach}, {Warn, Breach}, {Low, High}, {High, Over}, {Low, Over}, {Objective, High}, {Objective, Low}}
 	for _, theme := range s.themes {
 		for _, p := range pairs {
-			a, b := theme.Foreground(p[0]), theme.Foreground(p[1])
+			a, b := foreground(theme, p[0]), foreground(theme, p[1])
 			if a == "" || b == "" {
 				continue // mono has no colours: the next test is its
 			}
@@ -198,7 +198,7 @@ func TestContrastOf256(t *testing.T) {
 	}
 	for _, theme := range s.themes {
 		for _, r := range Roles() {
-			fore := theme.Foreground(r)
+			fore := foreground(theme, r)
 			for _, back := range theme.Background {
 				if fore == "" {
 					continue

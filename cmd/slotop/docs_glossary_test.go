@@ -35,13 +35,13 @@ func glossaryText() string {
 		"others call it. In the live screen `tab` sets a cursor on a number and `e` explains that one, with its own figures, the\n" +
 		"names it was read from and why it is no surer; `?` and then `e` lists all of them.\n\n" +
 		"This page is written by `go test ./cmd/slotop -run DocsGlossary -update`.\n")
-	for _, group := range glossary.Groups {
-		b.WriteString("\n## " + strings.ToUpper(group[:1]) + group[1:] + "\n")
-		for _, t := range glossary.All() {
-			if t.Group == group {
-				writeTopic(&b, t)
-			}
+	group := ""
+	for _, t := range glossary.All() {
+		if t.Group != group {
+			group = t.Group
+			b.WriteString("\n## " + strings.ToUpper(group[:1]) + group[1:] + "\n")
 		}
+		writeTopic(&b, t)
 	}
 	return b.String()
 }

@@ -55,10 +55,10 @@ func TestDocsOfScreensAreFresh(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := panes.Screens[i]
-		fresh := replacePart(t, string(text), "title", fmt.Sprintf("# %s %s: %s\n", s.Key, s.Name, s.Asks))
+		s, key := panes.Screens[i], fmt.Sprint(i+1)
+		fresh := replacePart(t, string(text), "title", fmt.Sprintf("# %s %s: %s\n", key, s.Name, s.Asks))
 		fresh = replacePart(t, fresh, "example", fmt.Sprintf("`slotop demo '%s'`, a minute and a half into the incident, key `%s`:\n\n```\n%s\n```\n",
-			strings.TrimPrefix(p.demo, "demo:"), s.Key, pressed(t, shown[p.demo], 80, p.h, s.Key)))
+			strings.TrimPrefix(p.demo, "demo:"), key, pressed(t, shown[p.demo], 80, p.h, key)))
 		fresh = replacePart(t, fresh, "keys", keysOf(t, p.keys))
 		if fresh == string(text) {
 			continue

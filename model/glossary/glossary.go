@@ -16,7 +16,7 @@ type Topic struct {
 	Key   string // as in the frame's JSON form where the number stands there
 	Name  string // as people say it: a few words
 	Unit  string // of the exact value; "" for words and instants
-	Group string // of the glossary, one of Groups
+	Group string // of the glossary, one of those below
 
 	Is       string // the definition
 	Measured string // by whom, and between which two moments
@@ -39,9 +39,6 @@ const (
 	GroupTargets     = "targets"
 	GroupFindings    = "alerts and findings"
 )
-
-// Groups lists the groups in the order of the glossary.
-var Groups = []string{GroupLatency, GroupPromise, GroupTraffic, GroupCache, GroupUtilization, GroupDevices, GroupCapacity, GroupTargets, GroupFindings}
 
 // All is every topic, group by group.
 func All() []Topic {

@@ -26,16 +26,16 @@ type telling struct {
 	now    bool
 }
 
-// Family is one metric of the page.
-type Family struct {
-	Name, Help, Type string
-	Labels           []string
+// family is one metric of the page.
+type family struct {
+	name, help, kind string
+	labels           []string
 	write            func(*exposed)
 }
 
 // exposed is a family that is being written.
 type exposed struct {
-	family *Family
+	family *family
 	f      *model.Frame
 	told   []telling
 	about  Exposed
@@ -61,9 +61,6 @@ func (e *Exposition) Page(f *model.Frame, about Exposed) string {
 	}
 	return b.String()
 }
-
-// Families lists the metrics of the page in its order.
-func Families() []Family { return slices.Clone(families) }
 
 // tell keeps which findings there are, and which there were.
 func (e *Exposition) tell(f *model.Frame) {
@@ -97,13 +94,13 @@ func (x *exposed) add(v model.Reading, labels ...string) {
 	}
 	if !x.head {
 		x.head = true
-		x.b.WriteString("# HELP " + x.family.Name + " " + helpEscapes.Replace(x.family.Help) + "\n")
-		x.b.WriteString("# TYPE " + x.family.Name + " " + x.family.Type + "\n")
+		x.b.WriteString("# HELP " + x.family.name + " " + helpEscapes.Replace(x.family.help) + "\n")
+		x.b.WriteString("# TYPE " + x.family.name + " " + x.family.kind + "\n")
 	}
-	x.b.WriteString(x.family.Name)
+	x.b.WriteString(x.family.name)
 	for i, l := range labels {
 		x.b.WriteString([2]string{",", "{"}[b2i(i == 0)])
-		x.b.WriteString(x.family.Labels[i] + `="` + labelValue(l) + `"`)
+		x.b.WriteString(x.family.labels[i] + `="` + labelValue(l) + `"`)
 	}
 	if len(labels) > 0 {
 		x.b.WriteByte('}')

@@ -4,27 +4,27 @@ import "slotop/model"
 
 // families are the metrics of the page, in its order. Names carry their units, and what
 // only grows is a counter. Bounds are labels: bound is lo, hi or point.
-var families = []Family{
-	{Name: "slotop_build_info", Type: "gauge", Help: "Version of slotop; always 1.", Labels: []string{"version"}, write: func(x *exposed) {
+var families = []family{
+	{name: "slotop_build_info", kind: "gauge", help: "Version of slotop; always 1.", labels: []string{"version"}, write: func(x *exposed) {
 		x.add(model.Of(1), x.about.Version)
 	}},
-	{Name: "slotop_frame_age_seconds", Type: "gauge", Help: "How old the figures of this page are.", write: func(x *exposed) {
+	{name: "slotop_frame_age_seconds", kind: "gauge", help: "How old the figures of this page are.", write: func(x *exposed) {
 		x.add(x.about.AgeS)
 	}},
-	{Name: "slotop_simulated", Type: "gauge", Help: "1 where what is watched is simulated.", write: func(x *exposed) {
+	{name: "slotop_simulated", kind: "gauge", help: "1 where what is watched is simulated.", write: func(x *exposed) {
 		if !x.f.At.IsZero() {
 			x.add(yes(x.f.Simulated))
 		}
 	}},
-	{Name: "slotop_window_seconds", Type: "gauge", Help: "Span of every rate, share and percentile here.", write: func(x *exposed) {
+	{name: "slotop_window_seconds", kind: "gauge", help: "Span of every rate, share and percentile here.", write: func(x *exposed) {
 		if x.f.WindowS > 0 {
 			x.add(model.Of(x.f.WindowS))
 		}
 	}},
-	{Name: "slotop_window_covered_seconds", Type: "gauge", Help: "How much of the window the data spans.", write: func(x *exposed) {
+	{name: "slotop_window_covered_seconds", kind: "gauge", help: "How much of the window the data spans.", write: func(x *exposed) {
 		x.add(x.f.CoveredS)
 	}},
-	{Name: "slotop_goodput_ratio", Type: "gauge", Help: "Share of all requests that met every objective of their workflows: the interval and the best guess.", Labels: []string{"bound"}, write: func(x *exposed) {
+	{name: "slotop_goodput_ratio", kind: "gauge", help: "Share of all requests that met every objective of their workflows: the interval and the best guess.", labels: []string{"bound"}, write: func(x *exposed) {
 		if g := x.f.Goodput; g != nil {
 			x.share(g.Share)
 		}
@@ -128,12 +128,12 @@ var families = []Family{
 		x.add(w.PreemptionsPerSec, w.Name)
 	}),
 
-	{Name: "slotop_alert_firing", Type: "gauge", Help: "1 while an alert of slotop's own fires, 0 while it is known and does not.", Labels: []string{"rule", "severity", "workflow", "target", "id"}, write: func(x *exposed) {
+	{name: "slotop_alert_firing", kind: "gauge", help: "1 while an alert of slotop's own fires, 0 while it is known and does not.", labels: []string{"rule", "severity", "workflow", "target", "id"}, write: func(x *exposed) {
 		for _, a := range x.f.Alerts {
 			x.add(yes(a.State == model.AlertFiring), a.Rule, string(a.Severity), string(a.Workflow), string(a.Target), string(a.ID))
 		}
 	}},
-	{Name: "slotop_alerts", Type: "gauge", Help: "Alerts of slotop's own that fire.", Labels: []string{"severity"}, write: func(x *exposed) {
+	{name: "slotop_alerts", kind: "gauge", help: "Alerts of slotop's own that fire.", labels: []string{"severity"}, write: func(x *exposed) {
 		if x.f.At.IsZero() {
 			return
 		}
@@ -147,12 +147,12 @@ var families = []Family{
 			x.add(model.Of(n), string(s))
 		}
 	}},
-	{Name: "slotop_finding", Type: "gauge", Help: "1 while a finding of the diagnosis holds, 0 once it did and does not.", Labels: []string{"id", "title", "layer", "confidence", "workflow", "target", "pool"}, write: func(x *exposed) {
+	{name: "slotop_finding", kind: "gauge", help: "1 while a finding of the diagnosis holds, 0 once it did and does not.", labels: []string{"id", "title", "layer", "confidence", "workflow", "target", "pool"}, write: func(x *exposed) {
 		for _, t := range x.told {
 			x.add(yes(t.now), t.labels...)
 		}
 	}},
-	{Name: "slotop_diagnosis", Type: "gauge", Help: "What came of the diagnosis of a pool; 1 for the state that is so.", Labels: []string{"pool", "state"}, write: func(x *exposed) {
+	{name: "slotop_diagnosis", kind: "gauge", help: "What came of the diagnosis of a pool; 1 for the state that is so.", labels: []string{"pool", "state"}, write: func(x *exposed) {
 		for i := range x.f.Diagnoses {
 			d := &x.f.Diagnoses[i]
 			states(x, d.State, []model.DiagnosisState{model.Diagnosed, model.NoFinding, model.CannotTell}, d.Pool)
@@ -192,26 +192,26 @@ var families = []Family{
 	ofTarget("waiting_requests", "gauge", "Requests that wait.", nil, func(x *exposed, t *model.TargetView) { x.add(t.Waiting, t.Name) }),
 	ofTarget("kv_cache_usage_ratio", "gauge", "KV cache in use.", nil, func(x *exposed, t *model.TargetView) { x.add(t.KVCacheUsage, t.Name) }),
 
-	{Name: "slotop_target_mfu_ratio", Type: "gauge", Help: "FLOPs used, of the peak.", Labels: []string{"target", "basis"}, write: func(x *exposed) {
+	{name: "slotop_target_mfu_ratio", kind: "gauge", help: "FLOPs used, of the peak.", labels: []string{"target", "basis"}, write: func(x *exposed) {
 		for i := range x.f.Utilization {
 			u := &x.f.Utilization[i]
 			x.add(u.MFU, u.Target, string(u.Basis))
 		}
 	}},
-	{Name: "slotop_target_mbu_ratio", Type: "gauge", Help: "Memory bandwidth used, of the peak.", Labels: []string{"target", "basis"}, write: func(x *exposed) {
+	{name: "slotop_target_mbu_ratio", kind: "gauge", help: "Memory bandwidth used, of the peak.", labels: []string{"target", "basis"}, write: func(x *exposed) {
 		for i := range x.f.Utilization {
 			u := &x.f.Utilization[i]
 			x.add(u.MBU, u.Target, string(u.Basis))
 		}
 	}},
-	{Name: "slotop_target_step_seconds", Type: "gauge", Help: "Mean time of an engine step.", Labels: []string{"target"}, write: func(x *exposed) {
+	{name: "slotop_target_step_seconds", kind: "gauge", help: "Mean time of an engine step.", labels: []string{"target"}, write: func(x *exposed) {
 		for i := range x.f.Utilization {
 			if u := &x.f.Utilization[i]; u.Step != nil {
 				x.add(u.Step.Seconds, u.Target)
 			}
 		}
 	}},
-	{Name: "slotop_target_step_residual_ratio", Type: "gauge", Help: "Observed over explained time of a step: from 1.3 on the machine is slower than its own baseline.", Labels: []string{"target"}, write: func(x *exposed) {
+	{name: "slotop_target_step_residual_ratio", kind: "gauge", help: "Observed over explained time of a step: from 1.3 on the machine is slower than its own baseline.", labels: []string{"target"}, write: func(x *exposed) {
 		for i := range x.f.Utilization {
 			if u := &x.f.Utilization[i]; u.Step != nil {
 				x.add(u.Step.Residual, u.Target)
@@ -235,24 +235,24 @@ func latenciesOf(w *model.WorkflowView) []namedDist {
 
 // ofFlow is a gauge of each workflow, in the order of the frame's names: the frame has the
 // worst first, and a page does not jump.
-func ofFlow(name, help string, labels []string, write func(*exposed, *model.WorkflowView)) Family {
-	return Family{Name: "slotop_workflow_" + name, Type: "gauge", Help: help, Labels: append([]string{"workflow"}, labels...), write: func(x *exposed) {
+func ofFlow(name, help string, labels []string, write func(*exposed, *model.WorkflowView)) family {
+	return family{name: "slotop_workflow_" + name, kind: "gauge", help: help, labels: append([]string{"workflow"}, labels...), write: func(x *exposed) {
 		for _, i := range byName(len(x.f.Workflows), func(i int) string { return x.f.Workflows[i].Name }) {
 			write(x, &x.f.Workflows[i])
 		}
 	}}
 }
 
-func ofPool(name, help string, labels []string, write func(*exposed, *model.CapacityView)) Family {
-	return Family{Name: "slotop_pool_" + name, Type: "gauge", Help: help, Labels: append([]string{"pool"}, labels...), write: func(x *exposed) {
+func ofPool(name, help string, labels []string, write func(*exposed, *model.CapacityView)) family {
+	return family{name: "slotop_pool_" + name, kind: "gauge", help: help, labels: append([]string{"pool"}, labels...), write: func(x *exposed) {
 		for _, i := range byName(len(x.f.Capacity), func(i int) string { return x.f.Capacity[i].Pool }) {
 			write(x, &x.f.Capacity[i])
 		}
 	}}
 }
 
-func ofTarget(name, kind, help string, labels []string, write func(*exposed, *model.TargetView)) Family {
-	return Family{Name: "slotop_target_" + name, Type: kind, Help: help, Labels: append([]string{"target"}, labels...), write: func(x *exposed) {
+func ofTarget(name, kind, help string, labels []string, write func(*exposed, *model.TargetView)) family {
+	return family{name: "slotop_target_" + name, kind: kind, help: help, labels: append([]string{"target"}, labels...), write: func(x *exposed) {
 		for i := range x.f.Targets {
 			write(x, &x.f.Targets[i])
 		}

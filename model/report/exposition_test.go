@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -107,16 +108,50 @@ func TestExpositionOfFindings(t *testing.T) {
 // Names carry their units, counters end in _total, and labels are declared.
 func TestExpositionNames(t *testing.T) {
 	seen := map[string]bool{}
-	for _, f := range Families() {
-		if seen[f.Name] {
-			t.Errorf("%s is there twice", f.Name)
+	for _, f := range families {
+		if seen[f.name] {
+			t.Errorf("%s is there twice", f.name)
 		}
-		seen[f.Name] = true
-		if total := strings.HasSuffix(f.Name, "_total"); total != (f.Type == "counter") {
-			t.Errorf("%s is a %s", f.Name, f.Type)
+		seen[f.name] = true
+		if total := strings.HasSuffix(f.name, "_total"); total != (f.kind == "counter") {
+			t.Errorf("%s is a %s", f.name, f.kind)
 		}
-		if slices.Contains(f.Labels, "quantile") || slices.Contains(f.Labels, "le") {
-			t.Errorf("%s has a label that is a histogram's", f.Name)
+		if slices.Contains(f.labels, "quantile") || slices.Contains(f.labels, "le") {
+			t.Errorf("%s has a label that is a histogram's", f.name)
 		}
+	}
+}
+
+const exportPage = "../../docs/export.md"
+
+// The table of metrics in the documentation is made of the metrics.
+func TestExportDocsAreFresh(t *testing.T) {
+	text, err := os.ReadFile(exportPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start, end := strings.Index(string(text), "<!-- metrics:"), strings.Index(string(text), "<!-- /metrics -->")
+	if start < 0 || end < start {
+		t.Fatal("no place for the metrics")
+	}
+	start += strings.Index(string(text[start:]), "-->\n") + len("-->\n")
+	var b strings.Builder
+	b.WriteString("\n| metric | type | labels | |\n|---|---|---|---|\n")
+	for _, f := range families {
+		labels := ""
+		if len(f.labels) > 0 {
+			labels = "`" + strings.Join(f.labels, "`, `") + "`"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", f.name, f.kind, labels, f.help)
+	}
+	fresh := string(text[:start]) + b.String() + "\n" + string(text[end:])
+	if fresh == string(text) {
+		return
+	}
+	if !*update {
+		t.Fatal("docs/export.md is not what the program says; run go test ./model/report -run ExportDocs -update and read the difference")
+	}
+	if err := os.WriteFile(exportPage, []byte(fresh), 0o644); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -8,20 +8,19 @@ import (
 	"slotop/tui/layout"
 )
 
-// Screen is one of the numbered screens: the key that leads to it, its name and the
-// question that it answers.
-type Screen struct{ Key, Name, Asks string }
+// Screen is one of the numbered screens: its name and the question that it answers.
+type Screen struct{ Name, Asks string }
 
-// Screens lists them in the order of their keys. The questions fit into 80 cells beside
+// Screens lists them in the order of their keys, 1 first. The questions fit into 80 cells beside
 // their names.
 var Screens = [...]Screen{
-	{"1", "overview", "who is hurt, since when, why, and what to try?"},
-	{"2", "latency", "how long do users wait, in which phase, and how many of them?"},
-	{"3", "queue & cache", "how long will a request wait that comes now, and why?"},
-	{"4", "utilization", "which ceiling is near: compute, bandwidth, or neither?"},
-	{"5", "fleet", "who carries the load, who answers, is one worse off?"},
-	{"6", "alerts & diagnosis", "what is wrong, since when, by which evidence?"},
-	{"7", "capacity", "how much more fits, what binds first, what would help?"},
+	{"overview", "who is hurt, since when, why, and what to try?"},
+	{"latency", "how long do users wait, in which phase, and how many of them?"},
+	{"queue & cache", "how long will a request wait that comes now, and why?"},
+	{"utilization", "which ceiling is near: compute, bandwidth, or neither?"},
+	{"fleet", "who carries the load, who answers, is one worse off?"},
+	{"alerts & diagnosis", "what is wrong, since when, by which evidence?"},
+	{"capacity", "how much more fits, what binds first, what would help?"},
 }
 
 // Title is the first line of a screen: the question that it answers. On a screen of the
