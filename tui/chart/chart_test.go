@@ -511,3 +511,27 @@ func TestALonePointShows(t *testing.T) {
 		}
 	}
 }
+
+// TestSidesOfTheObjective: what keeps it lies below its rule, which is in the middle of a
+// cell, and what breaks it above, however near both are.
+func TestSidesOfTheObjective(t *testing.T) {
+	upper := func(v float32) (above, below bool) {
+		p := plot([]float32{v, v})
+		p.Band, p.Lines, p.Most, p.Step, p.Span = nil, p.Lines[1:], 2, time.Minute, time.Minute
+		for _, r := range p.Render() {
+			if r > blankBraille && r <= blankBraille+0xff {
+				above = above || (r-blankBraille)&0x1b != 0
+				below = below || (r-blankBraille)&0xe4 != 0
+			}
+		}
+		return above, below
+	}
+	for _, c := range []struct {
+		v            float32
+		above, below bool
+	}{{0.99, false, true}, {1.01, true, false}} {
+		if above, below := upper(c.v); above != c.above || below != c.below {
+			t.Errorf("%v: in the upper half %v, in the lower %v", c.v, above, below)
+		}
+	}
+}

@@ -181,6 +181,24 @@ func (g *plotting) row(v float64) int {
 	return min(rows-int(math.Round(f*float64(rows))), rows-1)
 }
 
+// side is the row of dots of a value of a line: never on the other side of the objective
+// than the value is, whose rule lies in the middle of a cell.
+func (g *plotting) side(v float32) int {
+	y, limit := g.row(float64(v)), float32(g.Objective)
+	middle := g.row(g.Objective)/dotsDown*dotsDown + dotsDown/2
+	switch {
+	case !g.ruled() || v == limit:
+		return y
+	case v > limit:
+		return min(y, middle-1)
+	default:
+		return max(y, middle)
+	}
+}
+
+// ruled reports whether the objective is drawn.
+func (g *plotting) ruled() bool { return g.Objective > 0 && g.Objective <= g.scale.top }
+
 // lines draws the band and the lines, the upper one over the lower one.
 func (g *plotting) lines() {
 	if g.Band != nil {
@@ -207,7 +225,7 @@ func (g *plotting) trace(l Line) (within, over *dots) {
 			joined = false
 			continue
 		}
-		p := dot{g.point(i, len(values)), g.row(f)}
+		p := dot{g.point(i, len(values)), g.side(v)}
 		if joined && p == prev {
 			continue
 		}
@@ -273,7 +291,7 @@ func (g *plotting) lay(d *dots, k Ink, letter rune) {
 
 // objective draws the dashed line over all but the lines: a band gives way to it.
 func (g *plotting) objective() {
-	if g.Objective <= 0 || g.Objective > g.scale.top {
+	if !g.ruled() {
 		return
 	}
 	dash := '┄'
