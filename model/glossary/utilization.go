@@ -133,7 +133,7 @@ func stepPart(key, name, part, formula string) Topic {
 }
 
 var devices = []Topic{
-	device("busy", "busy", "0–1, shown in %", "The share of time in which some kernel ran.", "the driver's counter, over about a second", "One busy multiprocessor of 132 reads 100 %: it says nothing of how much of the chip is used. An inference server reads about 100 % under any load.",
+	device("busy", "busy", "0–1, shown in %", "The share of time in which some kernel ran.", "the driver's counter, over a sixth of a second to a second", "One busy multiprocessor of 132 reads 100 %: it says nothing of how much of the chip is used. An inference server reads about 100 % under any load.",
 		"NVML: utilization.gpu", "nvidia-smi, nvtop: GPU-Util", "DCGM: DCGM_FI_DEV_GPU_UTIL", "AMD: gfx_activity"),
 	device("memory_busy", "memory busy", "0–1, shown in %", "The share of time in which the memory was read or written.", "the driver's counter", "It is no share of the bandwidth: an H100 at full load was seen at 11 %.",
 		"NVML: utilization.memory", "DCGM: DCGM_FI_DEV_MEM_COPY_UTIL"),
@@ -149,7 +149,7 @@ var devices = []Topic{
 	device("memory_reserved", "memory reserved", "bytes", "Memory that the driver keeps for itself.", "the driver, from version 2 of its call on", "Older drivers count it as used.", "DCGM: DCGM_FI_DEV_FB_RESERVED"),
 	device("memory_used", "memory used", "bytes", "Memory that is allocated, without what the driver reserves.", "the driver", "Engines allocate nearly all at their start: it says nothing of the KV cache's use.",
 		"nvidia-smi: memory.used", "DCGM: DCGM_FI_DEV_FB_USED"),
-	device("power_w", "power", "W", "What the board draws.", "the board's sensor: a mean of a second on newer chips, an instant on older ones", "The board, not the wall: fans, host and conversion are not in it.",
+	device("power_w", "power", "W", "What the board draws.", "the board's sensor at this moment where the driver tells that, else a mean of a second on newer chips", "The board, not the wall: fans, host and conversion are not in it.",
 		"nvidia-smi: power.draw", "DCGM: DCGM_FI_DEV_POWER_USAGE"),
 	device("power_limit_w", "power limit", "W", "What the board may draw.", "the driver's enforced limit", "Near it clocks go down: normal under load.", "nvidia-smi: enforced.power.limit"),
 	device("energy_j", "energy", "J", "What the board has drawn since the driver was loaded.", "the driver's counter, Volta and newer", "Its difference is a better mean power than readings of it.", "DCGM: DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION (mJ)"),
@@ -159,8 +159,8 @@ var devices = []Topic{
 	device("memory_clock_max_hz", "memory clock, highest", "Hz", "The highest clock of the memory.", "the driver", "", "nvidia-smi: clocks.max.mem"),
 	device("temperature_c", "temperature", "°C", "Of the chip.", "the board's sensor", "Throttling begins at a threshold of the board's own.", "nvidia-smi: temperature.gpu"),
 	device("memory_temperature_c", "memory temperature", "°C", "Of the memory.", "the board's sensor, where there is one", "", "nvidia-smi: temperature.memory"),
-	device("pcie_tx_bytes_per_second", "PCIe out", "bytes/s", "What leaves the device over PCIe.", "the driver, over 20 ms, or a counter", "A sample of 20 ms misses bursts.", "DCGM: DCGM_FI_PROF_PCIE_TX_BYTES"),
-	device("pcie_rx_bytes_per_second", "PCIe in", "bytes/s", "What reaches the device over PCIe.", "the driver, over 20 ms, or a counter", "A sample of 20 ms misses bursts.", "DCGM: DCGM_FI_PROF_PCIE_RX_BYTES"),
+	device("pcie_tx_bytes_per_second", "PCIe out", "bytes/s", "What leaves the device over PCIe.", "hardware counter, over the time between two polls; some exporters sample 20 ms", "A sample of 20 ms misses bursts.", "DCGM: DCGM_FI_PROF_PCIE_TX_BYTES"),
+	device("pcie_rx_bytes_per_second", "PCIe in", "bytes/s", "What reaches the device over PCIe.", "hardware counter, over the time between two polls; some exporters sample 20 ms", "A sample of 20 ms misses bursts.", "DCGM: DCGM_FI_PROF_PCIE_RX_BYTES"),
 	device("nvlink_tx_bytes_per_second", "NVLink out", "bytes/s", "What leaves the device over all its NVLinks.", "differences of the driver's counters", "", "DCGM: DCGM_FI_PROF_NVLINK_TX_BYTES"),
 	device("nvlink_rx_bytes_per_second", "NVLink in", "bytes/s", "What reaches the device over all its NVLinks.", "differences of the driver's counters", "", "DCGM: DCGM_FI_PROF_NVLINK_RX_BYTES"),
 	device("ecc_uncorrected", "uncorrected ECC errors", "errors", "Memory errors that could not be mended, since the driver was loaded.", "the driver's counter", "One is a reason to look; the page that held it is retired.", "DCGM: DCGM_FI_DEV_ECC_DBE_VOL_TOTAL"),
@@ -170,7 +170,7 @@ var devices = []Topic{
 	device("unchanged", "time without a change", "s", "How long none of the device's values has moved.", "between polls", "An exporter that hangs repeats itself: equal values for minutes are none."),
 	device("process.memory", "memory of a process", "bytes", "Device memory that a process holds.", "the driver", "Not known in some containers and with virtual GPUs.", "nvidia-smi: used_gpu_memory"),
 	device("devices", "GPUs present", "GPUs", "How many devices answer, of those that were seen.", "counted; slices of one GPU are not counted beside it", "Devices that never answered are not in it."),
-	device("round", "round of readings", "s", "How long reading all devices once took.", "slotop's own clock", "A slow driver makes a slow round: PCIe rates block for 20 ms each."),
+	device("round", "round of readings", "s", "How long reading all devices once took.", "slotop's own clock", "A slow driver makes a slow round; until it ends the last one is shown."),
 	device("bad_samples", "bad samples", "readings", "Readings that cannot be, refused and counted.", "counted by slotop", ""),
 }
 
