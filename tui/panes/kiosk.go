@@ -320,7 +320,10 @@ func kioskOthers(f *model.Frame, w, h int, look Look) []string {
 	}
 	from, to, more := visible(len(others), 0, h-1)
 	t := fit(workflowColumns(f, others[from:to], min(w, widestTable), look), min(w, widestTable)-1)
-	out := []string{t.head(look)}
+	var out []string
+	if from < to { // a head over no row says nothing
+		out = append(out, t.head(look))
+	}
 	for i := from; i < to; i++ {
 		out = append(out, t.row(&others[i], of(&others[i]), false, look))
 	}

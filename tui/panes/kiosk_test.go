@@ -138,3 +138,15 @@ func TestScales(t *testing.T) {
 		}
 	}
 }
+
+// TestKioskHeadsNothing: where no row of the others fits they are counted, without a head.
+func TestKioskHeadsNothing(t *testing.T) {
+	f := tuitest.Huge()
+	for h := range 8 {
+		rows := kioskOthers(f, 62, h, lookFor(t, "dark", false))
+		text := ansi.Strip(strings.Join(rows, "\n"))
+		if len(rows) > 0 && len(rows) < 3 && strings.Contains(text, "WORKFLOW") {
+			t.Errorf("in %d lines:\n%s", h, text)
+		}
+	}
+}

@@ -277,6 +277,7 @@ func TestABrokenScreenIsNobodyElses(t *testing.T) {
 	}
 	a.restored()
 	h.told("a broken screen")
+	h.told("hall_test.go") // where it broke
 	h.number.Store(3)
 	b.shows("number 3")
 	none := h.guest(1).looks(80, 24, "LANG=broken")

@@ -6,6 +6,7 @@ import (
 	"io"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -200,7 +201,10 @@ func (v *viewer) reason() (why string, code int) {
 // recovered turns a panic into the end of this screen alone.
 func (v *viewer) recovered() {
 	if r := recover(); r != nil {
-		v.server.log("panic of the screen of %s: %v %s", v.who, r, debug.Stack())
+		v.server.log("panic of the screen of %s: %v", v.who, r)
+		for line := range strings.Lines(string(debug.Stack())) {
+			v.server.log("panic: %s", strings.TrimRight(line, "\n"))
+		}
 		v.end("the screen failed, which the server's log tells of", exitEnded)
 	}
 }
