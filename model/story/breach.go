@@ -57,13 +57,63 @@ type hurt struct {
 	open   bool
 	counts []tallied // of the last window, oldest first
 	from   tallied   // before the breach
+	sum    tallied   // so far
+	rate   tallied   // a second, of the latest frame that is known
+	last   spent     // what the budget said last
 }
 
-// tallied is what a workflow's budget had counted at a time.
+// tallied is what a workflow's budget had counted up to a time since the story began.
 type tallied struct {
 	at          time.Duration
-	bad, judged model.Reading
+	bad, judged float64
+	known       bool
+	era         int // how often the budget began anew
 }
+
+// spent is what a budget says: the counts of so many seconds, up to a time.
+type spent struct {
+	at                    time.Duration
+	bad, judged, observed float64
+	known                 bool
+}
+
+// tally counts what a workflow's budget has counted. That forgets what is older than its
+// period, a part of the period at a time: of the one frame in which it does it is not
+// known what came, and it is taken to be what came in the one before.
+func (h *hurt) tally(w *model.WorkflowView, at time.Duration) tallied {
+	bad, ok := badSoFar(w).Get()
+	judged, also := judgedSoFar(w).Get()
+	if !ok || !also {
+		return tallied{at: at}
+	}
+	now, before := spent{at, bad, judged, w.Budget.ObservedS, true}, h.last
+	passed := (at - before.at).Seconds()
+	forgot := passed - (now.observed - before.observed)
+	switch {
+	case !before.known:
+	case forgot > clockError && forgot >= leastForgotten*passed:
+		h.sum.bad += h.rate.bad * passed
+		h.sum.judged += h.rate.judged * passed
+	case forgot > clockError, judged < before.judged-1e-6:
+		h.sum.era++
+	default:
+		h.sum.bad += bad - before.bad
+		h.sum.judged += judged - before.judged
+		if passed > 0 {
+			h.rate = tallied{bad: (bad - before.bad) / passed, judged: (judged - before.judged) / passed}
+		}
+	}
+	h.last = now
+	h.sum.at, h.sum.known = at, true
+	return h.sum
+}
+
+const (
+	clockError = 1e-3 // seconds that two clocks of one fold may part by rounding
+	// leastForgotten is how much longer what a budget forgets at once must be than a
+	// frame, or too many of them are guessed.
+	leastForgotten = 3
+)
 
 // broken reports whether a workflow does not get what it was promised. Undecided and
 // at risk are no breach, and do not end one that began.
@@ -107,7 +157,7 @@ func (h *hurts) take(f *model.Frame) {
 }
 
 func (h *hurts) step(one *hurt, w *model.WorkflowView, at model.Instant, window time.Duration) {
-	now := tallied{at.Mono, badSoFar(w), judgedSoFar(w)}
+	now := one.tally(w, at.Mono)
 	one.counts = append(one.counts, now)
 	for len(one.counts) > 1 && at.Mono-one.counts[1].at >= window {
 		one.counts = one.counts[1:]
@@ -155,7 +205,10 @@ func (b *Breach) add(w *model.WorkflowView, at model.Instant, before, now tallie
 	if b.WorstAt.IsZero() || surelyBad(w) > surelyBad(&b.Worst) {
 		b.Worst, b.WorstAt = *w, at
 	}
-	b.Bad, b.Judged = gained(before.bad, now.bad), gained(before.judged, now.judged)
+	b.Bad, b.Judged = model.Reading{}, model.Reading{}
+	if before.known && now.known && before.era == now.era {
+		b.Bad, b.Judged = model.Of(max(0, now.bad-before.bad)), model.Of(now.judged-before.judged)
+	}
 }
 
 // pass adds the time since the frame before to the condition that it was in.
@@ -176,14 +229,6 @@ func surelyBad(w *model.WorkflowView) float64 {
 		return g.N * (1 - g.Share.Hi.Value)
 	}
 	return math.Inf(-1)
-}
-
-// gained is the growth of a count; one that shrank began anew, and says nothing.
-func gained(before, now model.Reading) model.Reading {
-	if !before.OK() || !now.OK() || now.Value < before.Value {
-		return model.Reading{}
-	}
-	return model.Of(now.Value - before.Value)
 }
 
 func (h *hurts) close(one *hurt) {

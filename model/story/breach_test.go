@@ -2,6 +2,7 @@ package story
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -60,7 +61,7 @@ func TestHurt(t *testing.T) {
 	counted := func(n int, c model.Condition, bad, allowed float64) *model.Frame {
 		w := flow(c, 0.5, 100)
 		w.Promised.Share = 0.9
-		w.Budget = &model.BudgetView{Bad: model.Of(bad), Allowed: model.Of(allowed)}
+		w.Budget = &model.BudgetView{Bad: model.Of(bad), Allowed: model.Of(allowed), ObservedS: float64(n)}
 		return frameAt(n, w)
 	}
 	var frames []*model.Frame
@@ -86,6 +87,26 @@ func TestHurt(t *testing.T) {
 	frames[149] = counted(149, model.IsMissed, 3, 2)
 	if b := told(frames[:150]...).Breaches[0]; b.Judged.OK() {
 		t.Errorf("judged %v after the budget began anew", b.Judged)
+	}
+}
+
+// A budget forgets what is older than its period, a part at a time; a breach goes on.
+func TestHurtLongerThanABudget(t *testing.T) {
+	const part, parts = 20, 6
+	var c Collector
+	for n := range 400 {
+		w := flow(model.IsMissed, 0.5, 100)
+		w.Promised.Share = 0.9
+		kept := float64(n) // seconds, of 10 requests and a bad one each
+		if n > part*parts {
+			kept = part*parts + float64(n%part)
+		}
+		w.Budget = &model.BudgetView{Bad: model.Of(kept), Allowed: model.Of(kept), ObservedS: kept}
+		c.Take(frameAt(n, w))
+	}
+	b := c.Story().Breaches[0]
+	if math.Abs(b.Bad.Value-399) > 1e-6 || math.Abs(b.Judged.Value-3990) > 1e-6 {
+		t.Errorf("%v bad of %v, want 399 of 3990", b.Bad, b.Judged)
 	}
 }
 
