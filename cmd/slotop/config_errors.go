@@ -193,11 +193,16 @@ func suggestion(word, section string) string {
 	if len(word) > maxWord {
 		return ""
 	}
+	all := knownKeys(reflect.TypeFor[fileConfig]())
+	near := didYouMean(word, all[section])
+	// One workflow: is workflows: without its s, though a match has a workflow too.
+	if slices.Contains(all[section], word+"s") {
+		return near
+	}
 	if at := sectionOf(reflect.TypeFor[fileConfig](), word); at != "" {
 		return ": it belongs under " + at
 	}
-	all := knownKeys(reflect.TypeFor[fileConfig]())
-	if near := didYouMean(word, all[section]); near != "" {
+	if near != "" {
 		return near
 	}
 	every := slices.Concat(slices.Collect(maps.Values(all))...)
