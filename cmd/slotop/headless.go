@@ -289,7 +289,11 @@ func (a *app) recordTo(ctx context.Context, out io.Writer, s settings, opened []
 		return 0, errors.Join(err, sources.CloseAll(opened), w.Close())
 	}
 	err = a.poll(ctx, s, opened, 0, write)
-	err = errors.Join(failed, err, w.Close())
+	// A tape that failed says so again when it is closed: once is enough.
+	if closed := w.Close(); failed == nil {
+		failed = closed
+	}
+	err = errors.Join(failed, err)
 	if n := w.Dropped(); n > 0 && !errors.Is(err, tape.ErrFull) {
 		fmt.Fprintf(a.err, "slotop: %d inputs were too large for a tape and are missing on it\n", n)
 	}
