@@ -95,8 +95,8 @@ var workflowSignals = []signal[model.WorkflowView]{
 	single("prefix_cache_hit", model.Ratio, KeepLowest, func(w *model.WorkflowView) model.Reading { return w.PrefixCacheHit }),
 	single("preemptions_per_second", model.PerSecond, KeepHighest, func(w *model.WorkflowView) model.Reading { return w.PreemptionsPerSec }),
 	single("burn.5m", model.Times, KeepHighest, func(w *model.WorkflowView) model.Reading { return burn(w) }),
-	single("bad_requests", model.Number, KeepLast, func(w *model.WorkflowView) model.Reading { return badSoFar(w) }),
-	single("judged_requests", model.Number, KeepLast, func(w *model.WorkflowView) model.Reading { return judgedSoFar(w) }),
+	single("budget.bad", model.Number, KeepLast, func(w *model.WorkflowView) model.Reading { return badSoFar(w) }),
+	single("budget.judged", model.Number, KeepLast, func(w *model.WorkflowView) model.Reading { return judgedSoFar(w) }),
 }
 
 func burn(w *model.WorkflowView) model.Reading {
