@@ -23,12 +23,14 @@ func phasesOver(h *model.History) [len(phases)][]float32 {
 // stackable reports whether any phase is known at any time.
 func stackable(h *model.History) bool {
 	for _, v := range phasesOver(h) {
-		if slices.ContainsFunc(v, func(x float32) bool { return !math.IsNaN(float64(x)) }) {
+		if slices.ContainsFunc(v, known) {
 			return true
 		}
 	}
 	return false
 }
+
+func known(v float32) bool { return !math.IsNaN(float64(v)) }
 
 // drawPhases is the stack of the phases under its rule.
 func (g graph) drawPhases(size layout.Size, shared bool, look Look) []string {
@@ -39,19 +41,29 @@ func (g graph) drawPhases(size layout.Size, shared bool, look Look) []string {
 		Marks: p.Marks, Empty: "no request ended in this time", Shared: shared, Label: p.Label, Rule: p.Rule, MarkInk: p.MarkInk, ASCII: p.ASCII,
 	}
 	var legend []part
-	sum := 0.0
+	sum, unknown := 0.0, 0
 	for i, values := range phasesOver(h) {
 		fill, ascii := []rune(phases[i].fill)[0], []rune(phases[i].ascii)[0]
 		s.Parts = append(s.Parts, chart.Part{Values: values, Fill: fill, ASCII: ascii, Ink: look.ink(phases[i].role)})
-		legend = append(legend, part{segs: []seg{{phases[i].role, look.pick(phases[i].fill, phases[i].ascii)}, {themes.Muted, " " + phases[i].name}}, drop: 1})
-		if n := len(values); n > 0 && !math.IsNaN(float64(values[n-1])) {
+		name := " " + phases[i].name
+		if !slices.ContainsFunc(values, known) {
+			name += " " + look.pick("–", "-")
+		}
+		legend = append(legend, part{segs: []seg{{phases[i].role, look.pick(phases[i].fill, phases[i].ascii)}, {themes.Muted, name}}, drop: 1})
+		if n := len(values); n > 0 && known(values[n-1]) {
 			sum += float64(values[n-1])
+		} else {
+			unknown++
 		}
 	}
 	numbers := map[string]About{}
-	if sum > 0 {
-		numbers[unit.Duration(sum)] = About{"e2e.mean", g.w.Name}
-		s.Tags = []chart.Tag{{Value: sum, Text: unit.Duration(sum), Ink: look.ink(themes.Text)}}
+	switch text := unit.Duration(sum); {
+	case sum <= 0:
+	case unknown > 0: // the whole is longer by what is not known
+		s.Tags = []chart.Tag{{Value: sum, Text: look.pick("≥ ", ">= ") + text, Ink: look.ink(themes.Muted)}}
+	default:
+		numbers[text] = About{"e2e.mean", g.w.Name}
+		s.Tags = []chart.Tag{{Value: sum, Text: text, Ink: look.ink(themes.Text)}}
 	}
 	title := []seg{{themes.Strong, "PHASES"}, {themes.Muted, " of the mean request"}}
 	if size.W < narrow {

@@ -199,3 +199,24 @@ func TestHeatEndsBehind(t *testing.T) {
 		t.Errorf("a second ahead: %v", got)
 	}
 }
+
+// TestAPartIsNotTheWhole: where a phase is not known the others do not pass for all of the
+// request.
+func TestAPartIsNotTheWhole(t *testing.T) {
+	phases := func(decode bool) string {
+		f := tuitest.Calm()
+		h := *f.Workflows[0].History
+		h.Queue, h.Prefill = []float32{0.05, 0.05}, []float32{0.15, 0.15}
+		if h.Decode = []float32{1.8, 1.8}; !decode {
+			h.Decode = nil
+		}
+		f.Workflows[0].History = &h
+		return ansi.Strip(strings.Join(graph{f: f, w: &f.Workflows[0]}.drawPhases(layout.Size{W: 100, H: 10}, false, Look{}), "\n"))
+	}
+	if got := phases(true); !strings.Contains(got, " 2.0 s") || strings.Contains(got, "≥") || strings.Contains(got, "decode –") {
+		t.Errorf("of all phases:\n%s", got)
+	}
+	if got := phases(false); !strings.Contains(got, "≥ 200 ms") || !strings.Contains(got, "decode –") || strings.Contains(got, "queue –") {
+		t.Errorf("without the last phase:\n%s", got)
+	}
+}
