@@ -2,6 +2,7 @@ package panes
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,6 +57,23 @@ func TestRoomUpToWhatBinds(t *testing.T) {
 		page := ansi.Strip(strings.Join(capacityPage(&model.Frame{Capacity: []model.CapacityView{c}}, 120, Look{}), "\n"))
 		if !strings.Contains(page, want+"\n") && !strings.Contains(page, want+" ") {
 			t.Errorf("%v more of 10: want %q in\n%s", more, want, page)
+		}
+	}
+}
+
+// TestBurnIsExplainedOverItsSpan: before a whole hour is seen the burn of the longest
+// stretch stands there, and its mark names that stretch.
+func TestBurnIsExplainedOverItsSpan(t *testing.T) {
+	for topic, burn := range map[string]model.Burn{
+		"burn.30m": {M2: model.Of(9), M5: model.Of(6.5), M30: model.Of(2.7)}, "burn.5m": {M2: model.Of(9), M5: model.Of(6.5)}, "burn.2m": {M2: model.Of(9)},
+	} {
+		f := &model.Frame{
+			Workflows: []model.WorkflowView{{Name: "chat", Budget: &model.BudgetView{Burn: burn}}},
+			Capacity:  []model.CapacityView{{Pool: "p", Workflows: []string{"chat"}}},
+		}
+		_, spots := Unmark(strings.Join(capacityPage(f, 120, Look{Spots: true}), "\n"))
+		if !slices.ContainsFunc(spots, func(s Spot) bool { return s.About == About{topic, "chat"} }) {
+			t.Errorf("no %s of chat among %v", topic, spots)
 		}
 	}
 }
