@@ -208,4 +208,7 @@ func TestMouseAndCopy(t *testing.T) {
 	if on.View().MouseMode != tea.MouseModeNone {
 		t.Error("M does not switch the mouse off")
 	}
+	on.shows("mouse off")
+	on.press("M")
+	on.shows("mouse on")
 }

@@ -9,6 +9,7 @@ import (
 // nextMetric charts the next latency, on the screen that charts them.
 func (m *Model) nextMetric() tea.Cmd {
 	if !onLatency(m) {
+		m.say("2 shows what it charts")
 		return nil
 	}
 	metric, word := panes.NextMetric(m.view)

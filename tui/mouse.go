@@ -245,5 +245,10 @@ func (m *Model) paneAt(x, y int) panes.Pane {
 
 func (m *Model) toggleMouse() tea.Cmd {
 	m.mouse = !m.mouse
+	if m.mouse {
+		m.say("mouse on: shift selects text")
+	} else {
+		m.say("mouse off")
+	}
 	return nil
 }

@@ -243,6 +243,8 @@ func (m *Model) nextSort() tea.Cmd {
 	case m.shown() == utilization && len(m.frame().Utilization) > 1:
 		m.view.UseSort = m.view.UseSort.Next()
 		m.say("sorted " + m.view.UseSort.Words())
+	default:
+		m.say("5 shows rows to sort")
 	}
 	return nil
 }
