@@ -175,6 +175,20 @@ func TestCells(t *testing.T) {
 	}
 }
 
+// That nothing was missed is not said of a workflow that nobody could judge.
+func TestNobodyCanTell(t *testing.T) {
+	f := calm()
+	for i := range f.Workflows {
+		f.Workflows[i].Condition = model.IsBlind
+		f.Workflows[i].Goodput = &model.GoodputView{Verdict: model.CannotCompute}
+	}
+	f.Alerts, f.Findings = nil, nil
+	text := Dossier(toldOf(f, 3), Incident, Source{}).Markdown()
+	if !strings.HasPrefix(text, "# Nobody can tell whether an objective was breached\n") || !strings.Contains(text, "but the goodput of "+f.Workflows[0].Name) {
+		t.Error(text[:600])
+	}
+}
+
 // What is said of gaps does not gainsay the polls that failed beside it.
 func TestFailedPollsWithoutAGap(t *testing.T) {
 	f := incident()

@@ -41,6 +41,9 @@ func (d *dossier) worstMeans() string {
 func (d *dossier) incidentTitle() string {
 	names := d.hurt()
 	if len(names) == 0 {
+		if n := len(d.untold()); n > 0 && n == len(d.s.Last.Workflows) {
+			return "Nobody can tell whether an objective was breached"
+		}
 		return "No objective was breached"
 	}
 	all := d.breaches(names[0])
@@ -75,7 +78,11 @@ func breachWord(b *story.Breach) string {
 func (d *dossier) summary() paper.Block {
 	names := d.hurt()
 	if len(names) == 0 {
-		return paper.Notice{Tone: paper.Good, Body: []paper.Block{paper.Para{Text: paper.T(d.nothing())}}}
+		tone := paper.Good
+		if len(d.untold()) > 0 {
+			tone = paper.Warn
+		}
+		return paper.Notice{Tone: tone, Body: []paper.Block{paper.Para{Text: paper.T(d.nothing())}}}
 	}
 	var items []paper.Text
 	for _, name := range names[:min(len(names), maxHurt)] {
@@ -106,7 +113,27 @@ func (d *dossier) nothing() string {
 	if fired > 0 {
 		text += ", but " + plural(fired, "alert") + " fired"
 	}
+	switch names := d.untold(); {
+	case len(names) > maxSources:
+		text += "; but the goodput of " + plural(len(names), "workflow") + " was never known"
+	case len(names) > 0:
+		text += "; but the goodput of " + strings.Join(names, ", ") + " was never known"
+	}
 	return text + "."
+}
+
+// untold are the workflows of which no moment was judged: that they missed nothing is not
+// known.
+func (d *dossier) untold() []string {
+	var names []string
+	for i := range d.s.Last.Workflows {
+		name := d.s.Last.Workflows[i].Name
+		if good := d.s.Workflow(name).Of("goodput"); good != nil && !good.Known() {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // hurtLine is one workflow's breach in a sentence.
