@@ -54,6 +54,9 @@ var allSizes = [][2]int{{40, 10}, {80, 24}, {120, 40}, {200, 60}}
 // TestMarksChangeNothing: what is drawn with marks is, without them, what is drawn
 // without, to the byte; and every number is in the glossary.
 func TestMarksChangeNothing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for seconds, with nothing to race with")
+	}
 	everywhere(t, 1, allSizes, func(t *testing.T, h *harness, what string) {
 		d := h.scene()
 		d.look.Spots = false
@@ -84,6 +87,9 @@ func differ(want, got string) string {
 // TestTabVisitsEveryNumber: tab comes to each number of a screen once, and the number
 // under the cursor is the one that is drawn reversed.
 func TestTabVisitsEveryNumber(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for seconds, with nothing to race with")
+	}
 	everywhere(t, 3, [][2]int{{100, 30}}, func(t *testing.T, h *harness, what string) {
 		if h.help || h.over != overNothing {
 			return
@@ -118,6 +124,9 @@ func reversed(s string) string {
 // TestEveryNumberIsExplained: of any number of any frame there is something to say, and
 // it fits.
 func TestEveryNumberIsExplained(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for seconds, with nothing to race with")
+	}
 	seen := map[string]bool{} // two rows of a table are explained alike
 	everywhere(t, 1, [][2]int{{120, 40}}, func(t *testing.T, h *harness, what string) {
 		if h.help || h.over != overNothing {
@@ -227,6 +236,9 @@ func TestGlossary(t *testing.T) {
 // TestClicksHitWhatIsDrawn: a click on any spot does what stands there, whatever the
 // screen.
 func TestClicksHitWhatIsDrawn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for seconds, with nothing to race with")
+	}
 	everywhere(t, 3, [][2]int{{120, 40}}, func(t *testing.T, h *harness, what string) {
 		if h.help || h.over != overNothing {
 			return

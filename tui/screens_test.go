@@ -79,6 +79,9 @@ func TestScreensGolden(t *testing.T) {
 
 // TestEverySize draws each screen on every kind of frame from nothing to a wall.
 func TestEverySize(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for seconds, with nothing to race with")
+	}
 	for _, nf := range append(tuitest.All(), tuitest.Findings()...) {
 		h := newHarness(t, nf.Frame, nil)
 		for _, keys := range [][]string{{"1"}, {"enter"}, {"pgdown"}, {"4"}, {"down", "enter"}, {"end"}, {"5"}, {"enter"}, {"6"}, {"enter"}, {"esc", "end"}, {"?"}} {

@@ -193,6 +193,9 @@ func (s *storm) whole(what string) {
 // and a world that changes under the viewer's hands. Whatever happened, the screen is
 // whole, and esc leads back to the overview.
 func TestStorm(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for seconds, with nothing to race with")
+	}
 	kinds := []struct {
 		name   string
 		change func(*Options)
@@ -260,6 +263,9 @@ func TestWallOfAnything(t *testing.T) {
 
 // TestWallGoesOn: what somebody opened on a wall is closed when its pages turn again.
 func TestWallGoesOn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for seconds, with nothing to race with")
+	}
 	for _, keys := range [][]string{{"e"}, {"tab"}, {"tab", "e"}, {"?"}, {"?", "e"}, {"?", "e", "enter"}, {"c"}, {"enter"}, {"m", "x"}, {"5", "/", "x"}, {"["}, {"space"}} {
 		h := wall(t, tuitest.Breach(), Kiosk{}, func(o *Options) {
 			p, _ := past()

@@ -219,6 +219,9 @@ func deployed(t *testing.T, text string) (out []string) {
 // What is told while a run is recorded is on the tape, and what is told later may be
 // given with it: either way the last frame is the same to the byte.
 func TestAnnotationsOnTapeEqualLive(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for seconds, with nothing to race with")
+	}
 	dir := t.TempDir()
 	file := filepath.Join(dir, "deploys.log")
 	at := func(s int) string { return sources.Epoch.Add(time.Duration(s) * time.Second).Format(time.RFC3339) }

@@ -26,6 +26,9 @@ func playedDemo(t *testing.T, scenario string, seed int, long time.Duration) *mo
 // called different is what chance does. The nominal risk is one comparison in twenty;
 // of 30 that is 1.5, and more than 4 would come of it once in 60 times.
 func TestNoiseIsNoise(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for seconds, with nothing to race with")
+	}
 	const pairs, most = 30, 4
 	for _, long := range []time.Duration{time.Minute, 3 * time.Minute} {
 		before, wrong := playedDemo(t, "S0", 1, long), 0

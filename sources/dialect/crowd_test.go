@@ -18,6 +18,9 @@ import (
 // Real pages say the same read line by line, and what is read from a crowd is
 // what is read from as many series.
 func TestRealPagesAsCrowds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for seconds, with nothing to race with")
+	}
 	set := builtinSet(t)
 	compared := 0
 	for _, area := range []string{"engines", "captures", "gateways"} {
@@ -180,6 +183,9 @@ func (r changingRow) lines(b *strings.Builder, labels string) {
 // Whatever comes and goes, a crowd is read as a page is of which each line is
 // remembered, and long after the crowd has given its rows up.
 func TestCrowdsAreReadAsSeriesAre(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for seconds, with nothing to race with")
+	}
 	const seed = 20261202
 	for round := range 25 {
 		c := newChanging(seed, uint64(round))

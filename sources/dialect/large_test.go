@@ -18,6 +18,9 @@ const quadratic = 30 * time.Second
 // A page may have a hundred thousand series that differ in one label. Working
 // out how it is read takes time in proportion to them, not to their square.
 func TestLargePagesCompileFast(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for seconds, with nothing to race with")
+	}
 	const n = 100_000
 	rows := func(format string) string {
 		var b strings.Builder

@@ -72,6 +72,9 @@ func TestRealPagesAgainstExpfmt(t *testing.T) {
 
 // One scanner that reads all pages in turn says of each what a fresh one says.
 func TestRealPagesInTurn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for seconds, with nothing to race with")
+	}
 	s := NewScanner(Limits{})
 	realPages(t, func(name string, body []byte) {
 		fresh, err := NewScanner(Limits{}).Scan(body)

@@ -82,6 +82,9 @@ func FuzzScanFrom(f *testing.F) {
 }
 
 func TestRandomPagesStreamed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for seconds, with nothing to race with")
+	}
 	const seed = 20261201
 	r := pageMaker{rand.New(rand.NewPCG(seed, 1))}
 	for i := range 1_500 {
@@ -93,6 +96,9 @@ func TestRandomPagesStreamed(t *testing.T) {
 }
 
 func TestRealPagesStreamed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for seconds, with nothing to race with")
+	}
 	realPages(t, func(name string, body []byte) {
 		t.Run(name, func(t *testing.T) { checkStreamed(t, body, bytes.ToUpper(body), 1, 1000) })
 	})
@@ -204,6 +210,9 @@ func TestRowsAreGivenUp(t *testing.T) {
 
 // What a page brings only once must not pile up, whatever part of the line it is.
 func TestStreamedChurnIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for seconds, with nothing to race with")
+	}
 	for name, line := range map[string]string{
 		"rows":    "a{b=\"%d\"} 1\n",
 		"names":   "a%d 1\n",
@@ -233,6 +242,9 @@ func TestStreamedChurnIsBounded(t *testing.T) {
 // A page that needs more than there is room for is read as far as that goes, and
 // the rest is counted. What is away makes room.
 func TestTablesAreBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for seconds, with nothing to race with")
+	}
 	const n = maxGathered / 1000
 	long := strings.Repeat("x", 980)
 	page := func(from int) string {
