@@ -114,7 +114,7 @@ var latencies = []Topic{
 		Measured: "Computed from arrivals and first tokens of the last 30 s.",
 		Formula:  "(promised TTFT − wait now) / growth of the wait a second",
 		Misleads: "A straight line through a short past: it warns, and promises nothing.",
-		Signals:  []model.Signal{model.Waiting},
+		Signals:  []model.Signal{model.Waiting, model.Running, model.Finished, model.TTFT},
 		AlsoCalled: []string{
 			"Prometheus: predict_linear, over a derived wait",
 		},

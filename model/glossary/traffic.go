@@ -49,6 +49,18 @@ var traffic = []Topic{
 		Signals: []model.Signal{model.Finished}, AlsoCalled: []string{"OpenAI: finish_reason \"length\"", "also: truncated, max_tokens reached"},
 	},
 	{
+		Key: "requests.whole", Name: "requests served whole", Unit: "requests", Group: GroupTraffic,
+		Is: "How many requests ended in the window with an answer that was not cut at its limit.", Measured: "At the source, when they end.",
+		Formula: "finished − cut at their limit, as far as those are told", Misleads: "An answer that is whole may be late: goodput tells how many were in time.",
+		Signals: []model.Signal{model.Finished},
+	},
+	{
+		Key: "requests.failed_otherwise", Name: "requests failed, but not for their rate", Unit: "requests", Group: GroupTraffic,
+		Is: "How many requests ended in the window with an error other than being refused because too many came.", Measured: "At the source; gateways see failures that engines do not.",
+		Formula: "failed − refused for their rate, as far as those are told", Misleads: "Counters of engines do not tell the two apart: then all that failed are in it.",
+		Signals: []model.Signal{model.Failed},
+	},
+	{
 		Key: "requests.throttled", Name: "requests refused for their rate", Unit: "requests", Group: GroupTraffic,
 		Is: "How many of the failed were refused because too many came.", Measured: "By the status given to the client: 429 or 529.",
 		Formula: "increase over the window", Misleads: "Clients that back off hide demand that is not served.",

@@ -92,12 +92,12 @@ func endedRows(f *model.Frame, w *model.WorkflowView) []tally {
 		}
 		return t
 	}
-	failed := row("failed", "failed", less(r.Failed, r.Throttled), true, themes.Warn)
+	failed := row("failed", "failed_otherwise", less(r.Failed, r.Throttled), true, themes.Warn)
 	failed.note = endReasons(r.FailedBy)
 	cancelled := row("cancelled", "cancelled", r.Cancelled, false, themes.High)
 	cancelled.note = endReasons(r.CancelledBy)
 	out := shared([]tally{
-		row("served whole", "finished", less(r.Finished, r.OutputLimit), false, themes.Low),
+		row("served whole", "whole", less(r.Finished, r.OutputLimit), false, themes.Low),
 		row("cut at limit", "output_limit", r.OutputLimit, false, themes.High),
 		cancelled, failed,
 		row("throttled", "throttled", r.Throttled, true, themes.Warn),

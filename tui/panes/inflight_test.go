@@ -7,6 +7,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"slotop/model"
+	"slotop/model/glossary"
 	"slotop/tui/layout"
 	"slotop/tui/tuitest"
 )
@@ -103,6 +104,20 @@ func TestNumbersOfTheLoadAreExplained(t *testing.T) {
 	} {
 		if found[a] != text {
 			t.Errorf("%v reads %q, want %q", a, found[a], text)
+		}
+	}
+}
+
+// TestEndsAreExplainedAsShown: what stands in a row of the ends is what explaining it says.
+func TestEndsAreExplainedAsShown(t *testing.T) {
+	f := tuitest.Phased()
+	r := &f.Workflows[0].Requests
+	r.Finished, r.OutputLimit, r.Failed, r.Throttled = model.Of(900), model.Of(31), model.Of(12), model.Of(5)
+	for _, row := range endedRows(f, &f.Workflows[0]) {
+		topic, ok := glossary.Find(row.topic)
+		v := valueOf(ownerOf(f, f.Workflows[0].Name, topic), row.topic)
+		if !ok || v.r != row.n {
+			t.Errorf("%s shows %v, and %s is %v", row.name, row.n, row.topic, v.r)
 		}
 	}
 }

@@ -158,6 +158,7 @@ func (o owner) ofWorkflow() map[string]model.Reading {
 	out := map[string]model.Reading{
 		"requests_per_second": r.PerSecond, "running": r.Running, "waiting": r.Waiting, "requests.started": r.Started, "requests.finished": r.Finished,
 		"requests.failed": r.Failed, "requests.cancelled": r.Cancelled, "requests.unaccounted": r.Unaccounted, "requests.output_limit": r.OutputLimit,
+		"requests.whole": less(r.Finished, r.OutputLimit), "requests.failed_otherwise": less(r.Failed, r.Throttled),
 		"requests.throttled": r.Throttled, "requests.retries": r.Retries,
 		"output_per_second": w.Tokens.OutputPerSecond, "prompt_per_second": w.Tokens.PromptPerSecond, "cached_prompt_share": w.Tokens.CachedPromptShare,
 		"cached_per_second": cachedRate(w),
