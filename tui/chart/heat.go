@@ -98,7 +98,8 @@ func (m Heat) Render() string {
 	return c.String()
 }
 
-// gather adds up the columns that fall into each cell.
+// gather adds up the columns that fall into each cell: those whose middle a column
+// covers, else the one that its own middle falls into.
 func (g *heating) gather() {
 	g.counts = make([][]float64, g.w)
 	n := len(g.Counts)
@@ -106,9 +107,16 @@ func (g *heating) gather() {
 		if len(col) == 0 {
 			continue
 		}
-		end := g.Behind + time.Duration(n-1-i)*g.Step
-		to := min(g.cell(max(end, 0)), g.w-1)
-		from := max(min(g.cell(end+g.Step)+1, to), 0)
+		end := max(g.Behind+time.Duration(n-1-i)*g.Step, 0)
+		from, to := g.middle(end+g.Step), g.middle(end)-1
+		if i == n-1 { // the newest begins a cell that the next one takes over
+			to = g.cell(end)
+		}
+		if from > to {
+			from = g.cell(end + g.Step/2)
+			to = from
+		}
+		from, to = max(from, 0), min(to, g.w-1)
 		for x := from; x <= to; x++ {
 			if g.counts[x] == nil {
 				g.counts[x] = make([]float64, len(g.Bounds)+1)
@@ -120,6 +128,11 @@ func (g *heating) gather() {
 			}
 		}
 	}
+}
+
+// middle is the first cell whose middle is not before an instant.
+func (g *heating) middle(before time.Duration) int {
+	return floorCell(max(g.column(before)+1, -1))
 }
 
 // divide chooses the buckets of each row: those between the lowest and the highest

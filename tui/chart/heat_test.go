@@ -191,3 +191,33 @@ func BenchmarkHeat(b *testing.B) {
 		h.Render()
 	}
 }
+
+// TestHeatStandsWhereItsTimeIs: a cell is painted by the column that its middle lies in, so
+// that the map is not late beside the lines above it.
+func TestHeatStandsWhereItsTimeIs(t *testing.T) {
+	for _, since := range []time.Duration{20 * time.Minute, 20*time.Minute + 3*time.Second, 20*time.Minute + 7*time.Second} {
+		for i := range 24 {
+			m := Heat{
+				W: 8 + 50, H: 6, Bounds: []float64{1, 2, 3}, Counts: make([][]float32, 30), Step: 10 * time.Second, Behind: 2 * time.Second,
+				Span: 5 * time.Minute, End: at, Since: since, Format: seconds,
+			}
+			m.Counts[i+5] = []float32{1, 0, 0, 0}
+			end := m.Behind + time.Duration(29-i-5)*m.Step
+			line := strings.Split(m.Render(), "\n")
+			scale := timescaleOf(50, m.Span, since)
+			painted := 0
+			for x, r := range []rune(line[m.H-axisRows-1])[gutter+1:] {
+				if r != '█' {
+					continue
+				}
+				painted++
+				if middle := scale.before(x); middle < end || middle > end+m.Step {
+					t.Errorf("since %v, column %d: a cell of %v before is painted, from %v to %v", since, i, middle, end+m.Step, end)
+				}
+			}
+			if painted == 0 {
+				t.Errorf("since %v: column %d is not there", since, i)
+			}
+		}
+	}
+}
