@@ -13,7 +13,7 @@ import (
 // an alert is acknowledged as ever.
 func TestFindingsOnScreen(t *testing.T) {
 	h, done := acting(t, tuitest.Arrivals())
-	h.shows("because  arrivals ×3.6, all chat", "try      add a replica (load 1.46 → 0.73)")
+	h.shows("because  arrivals ×3.6, all chat", "try      add a replica: load factor 1.46 → 0.73")
 	h.press("6", "a")
 	h.shows("acknowledged: it no longer calls")
 	h.press("home")

@@ -316,7 +316,10 @@ func (n *notes) said() string {
 	if s.skipped > 0 {
 		parts = append(parts, fmt.Sprintf("%s is read from %s on", n.path, unit.Bytes(float64(s.skipped))))
 	}
-	if s.gone != nil {
+	switch {
+	case errors.Is(s.gone, fs.ErrNotExist):
+		parts = append(parts, fmt.Sprintf("annotations: there is no %s yet", n.path))
+	case s.gone != nil:
 		parts = append(parts, fmt.Sprintf("annotations: %v", s.gone))
 	}
 	return strings.Join(parts, "; ")

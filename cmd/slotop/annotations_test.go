@@ -103,7 +103,7 @@ func TestNotesFollowAFile(t *testing.T) {
 		}
 	}
 	expect("nothing there", noon)
-	if !strings.Contains(n.said(), "no such file") {
+	if !strings.Contains(n.said(), "there is no ") {
 		t.Errorf("said %q", n.said())
 	}
 	appendTo(t, path, "# deployments\r\n\r\n2026-03-01T11:00:00Z b\n2026-03-01T10:00:00Z a\n2026-03-01T13:00:00Z later\n")

@@ -199,6 +199,9 @@ func suggestion(word, section string) string {
 	if slices.Contains(all[section], word+"s") {
 		return near
 	}
+	if word == "url" && slices.Contains(all[section], "address") {
+		return ": did you mean address?" // of a target; the url is a webhook's
+	}
 	if at := sectionOf(reflect.TypeFor[fileConfig](), word); at != "" {
 		return ": it belongs under " + at
 	}

@@ -266,6 +266,7 @@ func TestMergedAndEmptyRows(t *testing.T) {
 		{"alerts: {rules: [~, {name: a, signal: goodput, over: 1}]}", "f.yaml:1:18: an empty row"},
 		{"alerts: {send: [~]}", "f.yaml:1:17: an empty row"},
 		{"bell: true", `f.yaml:1:1: unknown key "bell": it belongs under alerts`},
+		{"targets:\n- url: localhost:8000", `f.yaml:2:3: unknown key "url": did you mean address?`},
 		{"workflow: [{name: a}]", `f.yaml:1:1: unknown key "workflow": did you mean workflows?`},
 		{"target: [{address: 'localhost:8000'}]", `f.yaml:1:1: unknown key "target": did you mean targets?`},
 		{"over: 1", `f.yaml:1:1: unknown key "over": it belongs under alerts: rules`},

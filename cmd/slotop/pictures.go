@@ -140,10 +140,7 @@ func (p posed) draw(f *model.Frame) error {
 	if err != nil {
 		return usageError(err)
 	}
-	if err := os.WriteFile(p.file, data, 0o644); err != nil {
-		return fmt.Errorf("write the picture: %w", err)
-	}
-	return nil
+	return replaceFile(p.file, data)
 }
 
 // still is a frame as the screen would show it after some keys, without a terminal.

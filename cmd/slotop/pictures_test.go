@@ -122,7 +122,7 @@ func TestSnapshotPicture(t *testing.T) {
 	} {
 		headless(t, append([]string{"snapshot", "--for", "5s", "demo"}, tc.args...)...).refuses(t, exitUsage, tc.words...)
 	}
-	headless(t, "snapshot", "--for", "5s", "demo", "--picture", file("none/x.svg")).refuses(t, exitFailed, "write the picture", "no such file")
+	headless(t, "snapshot", "--for", "5s", "demo", "--picture", file("none/x.svg")).refuses(t, exitFailed, "x.svg", "no such file")
 }
 
 // The key p writes both into the folder that was chosen, and says where.

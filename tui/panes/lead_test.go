@@ -25,7 +25,7 @@ func TestLead(t *testing.T) {
 		want  []string
 		not   []string
 	}{
-		{"a cause", tuitest.Arrivals(), 80, []string{"▲ chat BREACHED for 4 min 12 s", "because  arrivals ×3.6, all chat · KV cache full", "not      the GPU", "try      add a replica (load 1.46 → 0.73) …", "high, n 1892"}, nil},
+		{"a cause", tuitest.Arrivals(), 80, []string{"▲ chat BREACHED for 4 min 12 s", "because  arrivals ×3.6, all chat · KV cache full", "not      the GPU", "try      add a replica: load factor 1.46 → 0.73 …", "high, n 1892"}, nil},
 		{"a cause, wide", tuitest.Arrivals(), 120, []string{"or cap chat at 13 req/s   confidence high, n 1892", "+ 1 more on 6", "TTFT 500 ms: 1 of 1892 met"}, nil},
 		{"a cause, narrow", tuitest.Arrivals(), 40, []string{"chat BREACHED for 4 min 12 s", "why arrivals ×3.6, all chat", "try add a replica", "high, n 1892"}, []string{"not "}},
 		{"a pattern is no cause", pattern, 80, []string{"seen     tokens come faster than anyone reads · KV cache full"}, []string{"because"}},
@@ -154,7 +154,7 @@ func TestFindingPage(t *testing.T) {
 		"T1 more arrivals than service", "confidence high 60 s against 350 s", "symptom chat TTFT: 1 of 1892 met 500 ms", "cause arrivals ×3.6, all chat",
 		"arrival rate ×3.60 → +260 % work (machine ×1.07, miss ×1.02, prompt ×1.01, output ×0.99)", "binding KV cache full, 1.0 preemptions/s",
 		"against would change my mind: flat arrivals; running below its cap with KV free", "evidence ▸ arrivals 8.1 → 29.2 /s ▸ KV 0.14 → 0.99 ▸ waiting 0 → 208",
-		"not the GPU: a step takes 1.07× what the load explains", "try 1 add a replica (load 1.46 → 0.73) 2 cap chat at 13 req/s 3 check the retry share first",
+		"not the GPU: a step takes 1.07× what the load explains", "try 1 add a replica: load factor 1.46 → 0.73 2 cap chat at 13 req/s 3 check the retry share first",
 		"rests on 1892 requests since 03:10:07 workflow chat", "DIAGNOSIS", "60 s against 350 s before 03:09", "▸ arrival rate 8.1/s 29.2/s ×3.60 +260 % chat",
 	} {
 		if !strings.Contains(got, w) {

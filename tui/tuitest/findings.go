@@ -71,7 +71,7 @@ func Arrivals() *model.Frame {
 	cause.Evidence = []string{"arrivals 8.1 → 29.2 /s", "KV 0.14 → 0.99", "waiting 0 → 208", "step residual 1.07"}
 	cause.Against = []string{"flat arrivals", "running below its cap with KV free"}
 	cause.Not = []string{"the GPU: a step takes 1.07× what the load explains"}
-	cause.Try = []string{"add a replica (load 1.46 → 0.73)", "cap chat at 13 req/s", "check the retry share first"}
+	cause.Try = []string{"add a replica: load factor 1.46 → 0.73", "cap chat at 13 req/s", "check the retry share first"}
 	recompute := finding("T6", "requests are prefilled twice", model.MediumConfidence, 62, 3*time.Minute+10*time.Second)
 	recompute.Layer, recompute.Binds = model.LayerBinding, model.BindsKV
 	recompute.Symptom, recompute.Cause, recompute.Binding = "preemptions 1.0/s", "", "KV cache full, 1.0 preemptions/s"
@@ -238,7 +238,7 @@ func LongNames() *model.Frame {
 	f.Diagnoses[0].Workflows[0], f.Diagnoses[0].Pool = name, name
 	c := &f.Findings[0]
 	c.Workflow, c.Symptom, c.Cause = name, name+" TTFT: 1 of 1892 met 500 ms", "arrivals ×3.6, all "+name
-	c.Try = []string{"add a replica (load 1.46 → 0.73)", "cap " + name + " at 13 req/s"}
+	c.Try = []string{"add a replica: load factor 1.46 → 0.73", "cap " + name + " at 13 req/s"}
 	c.Evidence = append(c.Evidence, "服务器-一-二-三-四-五-六-七-八-九-十-服务器-一-二-三-四-五-六-七-八-九-十-服务器-一-二-三-四-五-六-七-八-九-十")
 	w := *f.Findings[0].Factor
 	w.Who, c.Factor = name, &w
