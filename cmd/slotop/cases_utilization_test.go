@@ -42,6 +42,9 @@ var onH100 = model.Policy{Hardware: []model.HardwareSpec{{Accelerator: "NVIDIA H
 // TestUtilizationOfRealEngines pins what pages of real engines come to: each figure
 // with where it comes from, and no figure where the page has none.
 func TestUtilizationOfRealEngines(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for seconds, with nothing to race with")
+	}
 	dir := shared.Dir(t, "corpus/engines")
 	pages, err := filepath.Glob(filepath.Join(dir, "*.prom"))
 	if err != nil || len(pages) < 30 {
@@ -143,6 +146,9 @@ func pinUtilization(t *testing.T, name string, f *model.Frame) {
 // TestBasesAgree: of a service whose board, engine and shape are known, counters, the
 // engine's estimate and the formula say the same as far as they mean the same.
 func TestBasesAgree(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for seconds, with nothing to race with")
+	}
 	opened, err := sources.Resolve(t.Context(), []string{"demo:S0?seed=3"}, sources.Options{})
 	if err != nil {
 		t.Fatal(err)

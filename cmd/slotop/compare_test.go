@@ -30,6 +30,9 @@ func staged(t *testing.T) string {
 // TestCompareStages: stages of one tape by name and number, with blanks and colons in
 // names of both kinds.
 func TestCompareStages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for seconds, with nothing to race with")
+	}
 	t.Parallel()
 	path := staged(t)
 	r := headless(t, "compare", "--width", "100", path+":#1", path+":20 users: more")
@@ -57,6 +60,9 @@ func TestCompareStages(t *testing.T) {
 // TestCompareTapes: a whole tape is one stage, whatever was marked in it; without its
 // warm-up and up to a time it is less.
 func TestCompareTapes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for seconds, with nothing to race with")
+	}
 	t.Parallel()
 	path, quiet := staged(t), recorded(t, "S0")
 	var got struct {
@@ -87,6 +93,9 @@ func TestCompareTapes(t *testing.T) {
 
 // TestCompareFailOn: the exit code of a load test in CI.
 func TestCompareFailOn(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for seconds, with nothing to race with")
+	}
 	t.Parallel()
 	path := staged(t)
 	calm, more := path+":#1", path+":#2"
@@ -100,6 +109,9 @@ func TestCompareFailOn(t *testing.T) {
 
 // TestCompareOthers: the simulator, saved pages, and what cannot be compared.
 func TestCompareOthers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for seconds, with nothing to race with")
+	}
 	t.Parallel()
 	r := headless(t, "compare", "-o", "markdown", "--for", "120s", "demo:S0?seed=1", "demo:S4?seed=2&at=1s")
 	if r.code != exitOK {

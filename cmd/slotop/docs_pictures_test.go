@@ -51,6 +51,9 @@ const picturesDir = "../../docs/pictures"
 
 // TestDocsPictures holds the pictures to what the simulator gives now: make pictures.
 func TestDocsPictures(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for seconds, with nothing to race with")
+	}
 	set, err := loadThemes()
 	if err != nil {
 		t.Fatal(err)

@@ -10,6 +10,9 @@ const reportsPage = "../../docs/reports.md"
 
 // The example on the page about reports is what the program writes.
 func TestReportsPageIsFresh(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for seconds, with nothing to race with")
+	}
 	r := headless(t, "report", "--for", "720s", "demo:S4?seed=7")
 	if r.code != exitOK {
 		t.Fatal(r.err)

@@ -53,6 +53,9 @@ var steps = []struct {
 
 // TestDocsWalkthrough holds every screen of the walk to what the simulator gives.
 func TestDocsWalkthrough(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for seconds, with nothing to race with")
+	}
 	text, err := os.ReadFile(walkthrough)
 	if err != nil {
 		t.Fatal(err)
@@ -123,6 +126,9 @@ func walked(t *testing.T, frames []*model.Frame, f *model.Frame, keys ...string)
 // TestDocsWalkthroughCommands runs the commands of the walk, and holds what the walk
 // quotes of their output to it.
 func TestDocsWalkthroughCommands(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for seconds, with nothing to race with")
+	}
 	text, err := os.ReadFile(walkthrough)
 	if err != nil {
 		t.Fatal(err)

@@ -88,6 +88,9 @@ func isPNG(t *testing.T, path string) (w, h int) {
 
 // A picture needs no terminal, and is the screen that one would show.
 func TestSnapshotPicture(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for seconds, with nothing to race with")
+	}
 	dir := t.TempDir()
 	file := func(name string) string { return filepath.Join(dir, name) }
 	run := func(args ...string) {
@@ -127,6 +130,9 @@ func TestSnapshotPicture(t *testing.T) {
 
 // The key p writes both into the folder that was chosen, and says where.
 func TestPictureOfTheScreen(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for seconds, with nothing to race with")
+	}
 	dir := t.TempDir()
 	s, _ := watching(t, setup{cols: 120, rows: 30}, "--pictures", dir)
 	s.press("p")

@@ -153,6 +153,9 @@ func TestPlayerStepsBackWithoutFolding(t *testing.T) {
 // TestPlayerIsExactWhereThatIsCheap: a frame that the reel has thinned out is folded
 // again.
 func TestPlayerIsExactWhereThatIsCheap(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for seconds, with nothing to race with")
+	}
 	recorded, inputs, frames := recordedLong(t)
 	onLongTape(t, recorded, inputs/2, func(p *player) {
 		p.Pause(true)

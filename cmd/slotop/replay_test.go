@@ -19,6 +19,9 @@ import (
 // TestReplayEqualsLive folds a run while recording it, then folds the tape: every
 // frame must be the same to the byte, the charts' history included.
 func TestReplayEqualsLive(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for seconds, with nothing to race with")
+	}
 	tests := []struct {
 		name  string
 		args  func(t *testing.T) []string

@@ -34,6 +34,9 @@ var reported = []struct {
 }
 
 func TestReportGoldens(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for seconds, with nothing to race with")
+	}
 	for _, one := range reported {
 		t.Run(one.golden, func(t *testing.T) {
 			t.Parallel()
@@ -69,6 +72,9 @@ func TestReportGoldens(t *testing.T) {
 
 // A tape tells what its targets told when it was recorded.
 func TestReportOfATape(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for seconds, with nothing to race with")
+	}
 	tape := filepath.Join(t.TempDir(), "x.tape")
 	if r := headless(t, "record", "-o", tape, "--for", "720s", "demo:S1?seed=7"); r.code != exitOK {
 		t.Fatal(r.err)
@@ -121,6 +127,9 @@ func TestReportRefuses(t *testing.T) {
 // A file is written as a whole, over another only when told to; "-" is the standard
 // output; the series go into a folder that is made.
 func TestReportWrites(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for seconds, with nothing to race with")
+	}
 	dir := t.TempDir()
 	page, series := filepath.Join(dir, "r.HTML"), filepath.Join(dir, "new", "series")
 	if err := os.WriteFile(page, []byte("old"), 0o600); err != nil {
@@ -182,6 +191,9 @@ func rowsOf(t *testing.T, path string) [][]string {
 // The series of names that mean no good: every row has its nine columns, no cell is a
 // formula, what is not known is empty, and numbers are numbers.
 func TestSeriesOfHostileNames(t *testing.T) {
+	if testing.Short() {
+		t.Skip("one goroutine computes for seconds, with nothing to race with")
+	}
 	dir := filepath.Join(t.TempDir(), "series")
 	args := append([]string{"report", "-o", filepath.Join(t.TempDir(), "r.md"), "--csv", dir}, hostilePages(t, "http://127.0.0.1:9/")...)
 	if r := headless(t, args...); r.code != exitOK {
