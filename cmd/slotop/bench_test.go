@@ -27,15 +27,7 @@ import (
 func (s *session) when(is func(screen string) bool) (time.Time, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	again := vt.NewEmulator(s.screen.Width(), s.screen.Height())
-	go func() { // replies are of no use here, but must go somewhere
-		buf := make([]byte, 256)
-		for {
-			if _, err := again.Read(buf); err != nil {
-				return
-			}
-		}
-	}()
+	again := s.another()
 	defer again.Close()
 	from := 0
 	for _, c := range s.chunks {
@@ -46,6 +38,20 @@ func (s *session) when(is func(screen string) bool) (time.Time, bool) {
 		}
 	}
 	return time.Time{}, false
+}
+
+// another is a terminal of the same size, whose replies nobody reads.
+func (s *session) another() *vt.Emulator {
+	again := vt.NewEmulator(s.screen.Width(), s.screen.Height())
+	go func() {
+		buf := make([]byte, 256)
+		for {
+			if _, err := again.Read(buf); err != nil {
+				return
+			}
+		}
+	}()
+	return again
 }
 
 var (

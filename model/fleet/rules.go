@@ -259,14 +259,19 @@ func (w *workflow) frontLost(exact bool) bool {
 	return w.carried > w.reporting || w.edge.read > 0 && w.edge.fresh == 0 && w.front() == &w.engines
 }
 
-// burned says by what a burn is measured: how many were surely bad, over the window
-// or what of it was watched, and whether histograms leave open that there were more.
+// burned says by what a burn is measured: how many were bad, over the window or what of
+// it was watched, and whether histograms leave open that there were more. First tokens
+// are counted when they come and everything else when a request ends: whose are whose
+// in the window they do not tell either.
 func (w *workflow) burned(l *ledger, spec *model.WorkflowSpec, s slo.Span, window time.Duration) string {
 	c, elapsed := l.since(window)
 	surely, likely := slo.BadOf(spec, stretch(c, elapsed, s))
 	least := ""
-	if likely.Bad-surely.Bad >= 1 {
+	switch {
+	case likely.Bad-surely.Bad >= 1:
 		least = "at least "
+	case !s.Exact && boundsTTFT(spec):
+		least = "about "
 	}
 	if elapsed < window*9/10 {
 		window = elapsed.Truncate(time.Second)

@@ -165,7 +165,7 @@ func TestSmallServiceIsPaged(t *testing.T) {
 	}
 	a, _ := alertNamed(f, "slo-burn")
 	near(t, "burn", a.Value, 90)
-	if a.State != model.AlertFiring || a.Severity != model.Page || !strings.HasPrefix(a.Text, "90 of 100 bad in 6 h") {
+	if a.State != model.AlertFiring || a.Severity != model.Page || !strings.HasPrefix(a.Text, "about 90 of 100 bad in 6 h") {
 		t.Errorf("%+v", a)
 	}
 }
