@@ -27,8 +27,8 @@ import (
 func (s *session) when(is func(screen string) bool) (time.Time, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	again := s.another()
-	defer again.Close()
+	again, end := s.another()
+	defer end()
 	from := 0
 	for _, c := range s.chunks {
 		_, _ = again.Write(s.raw.Bytes()[from:c.end])
@@ -40,9 +40,9 @@ func (s *session) when(is func(screen string) bool) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// another is a terminal of the same size, whose replies nobody reads.
-func (s *session) another() *vt.Emulator {
-	again := vt.NewEmulator(s.screen.Width(), s.screen.Height())
+// another is a terminal of the same size, whose replies nobody reads, and what ends it.
+func (s *session) another() (again *vt.Emulator, end func()) {
+	again = vt.NewEmulator(s.screen.Width(), s.screen.Height())
 	go func() {
 		buf := make([]byte, 256)
 		for {
@@ -51,7 +51,7 @@ func (s *session) another() *vt.Emulator {
 			}
 		}
 	}()
-	return again
+	return again, func() { closeInput(again) }
 }
 
 var (

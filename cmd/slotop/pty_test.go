@@ -141,8 +141,13 @@ func (s *session) end() {
 	_ = s.cmd.Process.Kill()
 	<-s.ended
 	_ = s.master.Close()
-	if in, ok := s.screen.InputPipe().(io.Closer); ok {
-		_ = in.Close() // ends answer; Close itself would race with it
+	closeInput(s.screen) // ends answer
+}
+
+// closeInput ends the reading of an emulator's replies; its Close would race with that.
+func closeInput(screen interface{ InputPipe() io.Writer }) {
+	if in, ok := screen.InputPipe().(io.Closer); ok {
+		_ = in.Close()
 	}
 }
 

@@ -69,8 +69,8 @@ func TestTrickle(t *testing.T) {
 func (s *session) drawn() string {
 	const ended = "\x1b[?2026l"
 	raw := s.bytes(0)
-	again := s.another()
-	defer again.Close()
+	again, end := s.another()
+	defer end()
 	_, _ = again.WriteString(raw[:strings.LastIndex(raw, ended)+len(ended)])
 	return ansi.Strip(again.Render())
 }
