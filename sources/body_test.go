@@ -104,6 +104,9 @@ func TestLargePagesSayTheSame(t *testing.T) {
 // A crowd of workflows is in the batch, each with its own numbers, as some go and
 // others come.
 func TestCrowdOnALargePage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many megabytes, which the race detector reads for a minute; smaller ones are read elsewhere")
+	}
 	const n = 20_000
 	page := func(poll int) string {
 		var b strings.Builder

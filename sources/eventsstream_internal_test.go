@@ -79,6 +79,9 @@ func (j *junk) Read(p []byte) (int, error) {
 // What cannot be read is read no faster than a poll's share at a time: a flood of
 // it costs no more than that.
 func TestAFloodOfJunkIsHeldBack(t *testing.T) {
+	if testing.Short() {
+		t.Skip("many megabytes, which the race detector reads for a minute; smaller ones are read elsewhere")
+	}
 	synctest.Test(t, func(t *testing.T) {
 		flood := &junk{}
 		s := newStream(flood, nil)
