@@ -23,7 +23,21 @@ func inTmux(t *testing.T) *tmux {
 	t.Helper()
 	m := &tmux{tb: t, path: part(t, "tmux"), env: sandbox(t, "SLOTOP="+program(t)), sock: filepath.Join(t.TempDir(), "s")}
 	m.do("-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "24", "exec env PS1='prompt> ' bash --norc -i") // a shell that only runs a command unsets it
-	t.Cleanup(func() { _ = m.command("kill-server").Run() })
+	shell, err := strconv.Atoi(strings.TrimSpace(m.do("display-message", "-p", "#{pane_pid}")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = m.command("kill-server").Run()
+		for end := time.After(patience); lives(shell); { // it may still write into a folder that is removed now
+			select {
+			case <-time.After(10 * time.Millisecond):
+			case <-end:
+				t.Error("the shell outlives its multiplexer")
+				return
+			}
+		}
+	})
 	m.shows("prompt>")
 	return m
 }
