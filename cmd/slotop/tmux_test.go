@@ -128,7 +128,10 @@ func TestTmux(t *testing.T) {
 	polls := server.polls.Load()
 	server.polled(t, polls+2)
 	m.keys("q")
-	m.until("the shell", func() bool { return !strings.Contains(m.screen(), "tok/s") })
+	m.until("the shell's next prompt", func() bool {
+		lines := strings.Split(strings.TrimSpace(m.screen()), "\n")
+		return lines[len(lines)-1] == "prompt>"
+	})
 	m.keys("echo $?$?", "Enter")
 	m.shows("00")
 	for l := range strings.Lines(m.screen()) {
