@@ -66,15 +66,12 @@ race: ## what runs side by side, under the race detector, which needs a C compil
 
 # A fuzz target whose time is up while an input runs reports "context deadline
 # exceeded" and saves no input: that is the end of the time, not a finding.
-fuzz: ## a few seconds of each fuzz target
-	@log=$$(mktemp); trap 'rm -f "$$log"' EXIT; \
-	grep -rEo '^func Fuzz[A-Za-z0-9_]*' --include='*_test.go' cmd model sources themes tui | \
-	while IFS=: read -r file func; do \
-		name=$${func#func }; echo "fuzz $${file%/*} $$name"; \
-		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 2s "./$${file%/*}" >"$$log" 2>&1 || \
-			{ grep -q 'context deadline exceeded' "$$log" && ! grep -q 'Failing input' "$$log"; } || \
-			{ cat "$$log"; exit 1; }; \
-	done
+fuzz: ## a few seconds of each fuzz target, two at a time
+	@grep -rEo '^func Fuzz[A-Za-z0-9_]*' --include='*_test.go' cmd model sources themes tui | sed -E 's|/[^/]*:func | |' | \
+	xargs -P 2 -L 1 sh -c 'log=$$(mktemp); trap "rm -f $$log" EXIT; echo "fuzz $$1 $$2"; \
+		$(GO) test -run "^$$" -fuzz "^$$2\$$" -parallel 1 -fuzztime $(FUZZTIME) -fuzzminimizetime 2s "./$$1" >"$$log" 2>&1 || \
+			{ grep -q "context deadline exceeded" "$$log" && ! grep -q "Failing input" "$$log"; } || \
+			{ cat "$$log"; exit 255; }' fuzz
 
 live: ## against a real server program, built from source, and NVIDIA's header: minutes the first time
 	cd sources/sourcetest/llmdsim && $(GO) test -count=1 -v ./...

@@ -34,6 +34,9 @@ const trickle = 20000 // bits a second, ten a byte
 // beat, and the picture does not fall behind: once the first ones have come, which fill
 // the kernel's buffer of a terminal, each is sent when there is room for it.
 func TestTrickle(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it watches a slow link for half a minute; TestSlowLink races on one as well")
+	}
 	t.Parallel()
 	server := newEngine(t)
 	server.racing()
