@@ -18,8 +18,9 @@ const (
 )
 
 // idleGap is the time between ticks while nothing is new: what the screen shows
-// of itself, such as a message that goes away, needs no more.
-const idleGap = 500 * time.Millisecond
+// of itself, such as an age in seconds, needs no more. It is a little more than a
+// second: polled each second, nothing is drawn twice.
+const idleGap = 1050 * time.Millisecond
 
 // beat makes the screen's ticks. A new frame after a rest is shown at once, so
 // that no wait for numbers is rounded up to a tick. Only one tick is under way

@@ -79,8 +79,8 @@ func TestBeat(t *testing.T) {
 		asked    time.Duration // by the screen
 		from, to int           // ticks in ten seconds
 	}{
-		{"nothing new", time.Hour, frameGap, 20, 21},
-		{"each second", time.Second, frameGap, 20, 30},
+		{"nothing new", time.Hour, frameGap, 9, 10},
+		{"each second", time.Second, frameGap, 10, 11},
 		{"twenty a second", 50 * time.Millisecond, frameGap, 100, 103},
 		{"unseen", 50 * time.Millisecond, time.Second, 10, 10},
 	}

@@ -70,13 +70,12 @@ func (t *terminal) show(ctx context.Context, m tea.Model, beside func(context.Co
 	}
 	opts := []tea.ProgramOption{
 		tea.WithContext(ctx), tea.WithInput(t.in), tea.WithOutput(t.outlet),
-		tea.WithoutSignalHandler(), tea.WithFPS(screen.FramesPerSecond),
 	}
 	if screen.Colourless(os.Getenv("TERM")) {
 		opts = append(opts, tea.WithColorProfile(colorprofile.ASCII))
 	}
 	guard := screen.Guard{Up: func() { close(t.up) }, Clear: t.outlet.Clear, Recovered: t.recovered}
-	t.program = tea.NewProgram(guard.Model(m), opts...)
+	t.program = guard.Program(m, opts...)
 	defer t.watchSignals(ctx)()
 	defer t.watchHangUp()()
 

@@ -4,14 +4,11 @@
 package screen
 
 import (
+	"reflect"
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
 )
-
-// FramesPerSecond is how often the renderer looks whether there is something to
-// write. What there is the screen's own tick decides.
-const FramesPerSecond = 30
 
 // withoutColour are terminals that the colour library takes for coloured ones.
 var withoutColour = []string{"vt52", "vt100", "vt102", "vt220", "vt320"}
@@ -26,10 +23,17 @@ type Guard struct {
 	Recovered func()      // deferred around whatever the screen does: recovers, and ends it
 }
 
-// Model is a screen under guard: with every panic turned into an orderly end, and with
+// Program runs a screen under guard: with every panic turned into an orderly end, and with
 // no drawing while the terminal has not taken the last one. The newest picture is drawn
 // when it can be shown, those between are skipped.
-func (g Guard) Model(m tea.Model) tea.Model { return guarded{m, &watch{Guard: g}} }
+func (g Guard) Program(m tea.Model, opts ...tea.ProgramOption) *tea.Program {
+	guarded := g.around(m)
+	opts = append(opts, tea.WithoutSignalHandler(), tea.WithFPS(framesPerSecond))
+	guarded.program = tea.NewProgram(guarded, opts...)
+	return guarded.program
+}
+
+func (g Guard) around(m tea.Model) guarded { return guarded{m, &watch{Guard: g}} }
 
 type guarded struct {
 	tea.Model
@@ -41,7 +45,11 @@ var _ tea.Model = guarded{}
 // watch is what does not change with each message.
 type watch struct {
 	Guard
-	drawn tea.View // the last one; of the program's own goroutine
+	program *tea.Program
+
+	// Of the program's own goroutine.
+	pace  *pace
+	drawn tea.View // the last one
 }
 
 // Init implements tea.Model.
@@ -55,6 +63,9 @@ func (g guarded) Init() tea.Cmd {
 func (g guarded) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 	next = g
 	defer g.Recovered()
+	if _, pressed := msg.(tea.KeyMsg); pressed { // it may be for more than the view: to copy, to clear
+		g.wake()
+	}
 	m, cmd := g.Model.Update(msg)
 	return guarded{m, g.watch}, g.safe(cmd)
 }
@@ -65,9 +76,27 @@ func (g guarded) View() (v tea.View) {
 	defer g.Recovered()
 	if g.Clear() {
 		v = g.Model.View()
-		g.drawn = v
+		g.show(v)
 	}
 	return v
+}
+
+// show makes the renderer look for v, if it is not the last one.
+func (w *watch) show(v tea.View) {
+	if !reflect.DeepEqual(v, w.drawn) {
+		w.drawn = v
+		w.wake()
+	}
+}
+
+// wake makes the renderer look soon.
+func (w *watch) wake() {
+	if w.pace == nil && w.program != nil {
+		w.pace = newPace(w.program)
+	}
+	if w.pace != nil {
+		w.pace.wake()
+	}
 }
 
 // safe is cmd, and the commands it hands out, with panics recovered.

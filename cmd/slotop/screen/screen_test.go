@@ -38,14 +38,15 @@ func TestGuardRecovers(t *testing.T) {
 		t.Run(at, func(t *testing.T) {
 			var broke any
 			up := false
-			m := Guard{
+			guard := Guard{
 				Up: func() { up = true }, Clear: func() bool { return true },
 				Recovered: func() {
 					if r := recover(); r != nil {
 						broke = r
 					}
 				},
-			}.Model(brittle{at})
+			}
+			var m tea.Model = guard.around(brittle{at})
 			if cmd := m.Init(); cmd != nil {
 				cmd()
 			}
@@ -70,7 +71,8 @@ func TestGuardRecovers(t *testing.T) {
 // drawing stands.
 func TestGuardSkipsDrawings(t *testing.T) {
 	clear := false
-	m := Guard{Up: func() {}, Clear: func() bool { return clear }, Recovered: func() {}}.Model(brittle{})
+	guard := Guard{Up: func() {}, Clear: func() bool { return clear }, Recovered: func() {}}
+	var m tea.Model = guard.around(brittle{})
 	if got := m.View().Content; got != "" {
 		t.Errorf("drew %q for a terminal that takes nothing", got)
 	}

@@ -101,10 +101,10 @@ func (v *viewer) show() {
 	v.server.log("login %s: %s %q", v.who, sized(v.size), v.is.Get("TERM"))
 	opts := []tea.ProgramOption{
 		tea.WithInput(keys{v}), tea.WithOutput(v.out), tea.WithEnvironment(v.is.Env), tea.WithColorProfile(v.profile()),
-		tea.WithoutSignalHandler(), tea.WithFPS(screen.FramesPerSecond), tea.WithFilter(stays),
+		tea.WithFilter(stays),
 	}
 	guard := screen.Guard{Up: func() {}, Clear: v.out.Clear, Recovered: v.recovered}
-	p := v.prepare(guard.Model(m), opts)
+	p := v.prepare(guard, m, opts)
 	if p == nil {
 		return
 	}
@@ -121,13 +121,13 @@ func (v *viewer) show() {
 
 // prepare makes the program in the size that the terminal has by now, nil where all
 // is over already: a program that never runs would take no message either.
-func (v *viewer) prepare(m tea.Model, opts []tea.ProgramOption) *tea.Program {
+func (v *viewer) prepare(g screen.Guard, m tea.Model, opts []tea.ProgramOption) *tea.Program {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.why != "" {
 		return nil
 	}
-	v.program = tea.NewProgram(m, append(opts, tea.WithWindowSize(v.size[0], v.size[1]))...)
+	v.program = g.Program(m, append(opts, tea.WithWindowSize(v.size[0], v.size[1]))...)
 	return v.program
 }
 
