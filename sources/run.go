@@ -52,8 +52,9 @@ const (
 // emit is called on the caller's goroutine only. A batch is valid until emit returns,
 // and its target is polled again only after that. Ticks follow batches after at
 // most shortTick, less often where they are costly, and come at least each
-// longTick. When Run returns, no goroutine of it is left and nothing is
-// requested any more. The error is nil when ctx ended the run.
+// longTick (shortTick later, where a poll that just began may answer). When Run
+// returns, no goroutine of it is left and nothing is requested any more. The error
+// is nil when ctx ended the run.
 func Run(ctx context.Context, targets []Opened, opt RunOptions, emit func(model.Input)) (err error) {
 	r := newRun(targets, opt, emit)
 	defer func() { err = errors.Join(err, r.close()) }()
@@ -82,7 +83,8 @@ type run struct {
 	lastTick time.Duration
 	tickCost time.Duration
 	tickGap  time.Duration
-	fresh    bool // batches came since the last tick
+	began    time.Duration // when the last poll began
+	fresh    bool          // batches came since the last tick
 }
 
 // polled is one target on the schedule.
@@ -214,7 +216,7 @@ func (r *run) startDue(ctx context.Context) (next time.Duration) {
 		next = oldest + youth // if no answer comes before
 	}
 	for _, p := range r.ready {
-		p.due, p.flying, p.began = never, true, now
+		p.due, p.flying, p.began, r.began = never, true, now, now
 		r.flying++
 		polling, cancel := context.WithTimeout(ctx, r.opt.Timeout)
 		p.cancel = cancel
@@ -293,9 +295,15 @@ func (r *run) tick() {
 	r.fresh = false
 }
 
+// tickDue is when the next tick comes. Polled each second, a tick is due just when the
+// answer is: it waits a little for a poll under way, or that answer would come a tick late.
 func (r *run) tickDue() time.Duration {
 	if r.fresh {
 		return r.lastTick + r.tickGap
 	}
-	return r.lastTick + longTick
+	due := r.lastTick + longTick
+	if r.flying > 0 {
+		return min(max(due, r.began+shortTick), due+shortTick)
+	}
+	return due
 }

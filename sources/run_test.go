@@ -178,6 +178,29 @@ func TestRunTicks(t *testing.T) {
 	})
 }
 
+// TestRunTicksWithTheAnswer: polled each second, every tick has the answer that came just
+// then; none comes before it, to show it a tick late.
+func TestRunTicksWithTheAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		polled := 0
+		var inputs []model.Input
+		uneven := func(ctx context.Context, n int) (model.Batch, error) {
+			polled++
+			time.Sleep(time.Duration(2+polled*7%20) * time.Millisecond)
+			return good(ctx, n)
+		}
+		watch(t, fleet(uneven), sources.RunOptions{Every: time.Second}, 30*time.Second, collect(&inputs))
+		for i, in := range inputs {
+			if in.At.Mono > 3*time.Second && in.IsTick() && (inputs[i-1].Batch == nil || inputs[i-1].At.Mono != in.At.Mono) {
+				t.Errorf("the tick at %v shows nothing new", in.At.Mono)
+			}
+		}
+		if polled < 29 {
+			t.Errorf("%d polls", polled)
+		}
+	})
+}
+
 func TestRunTicksWhileNothingComes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var inputs []model.Input

@@ -47,20 +47,20 @@ func (b *beat) tick(d time.Duration) tea.Cmd {
 	}
 }
 
-// wait waits for news, and where the screen asks for a long wait for that: it is
-// not seen. A wake-up without news costs as much as one with it.
+// wait waits for news, and until they may be shown; where the screen asks for a long
+// wait for that: it is not seen. A wake-up without news costs as much as one with it.
 func (b *beat) wait(d time.Duration) (fresh bool) {
 	if d > frameGap {
 		time.Sleep(d)
 		return false
 	}
-	time.Sleep(time.Until(b.next))
 	idle := time.NewTimer(idleGap)
 	defer idle.Stop()
 	select {
 	case <-idle.C:
 		return false
 	case <-b.news:
+		time.Sleep(time.Until(b.next))
 		return true
 	}
 }

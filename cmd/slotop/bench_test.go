@@ -15,7 +15,6 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/vt"
-
 )
 
 // The figures of the whole program against its budgets. Each benchmark runs the

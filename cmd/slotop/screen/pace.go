@@ -14,9 +14,9 @@ import (
 // It has no option to look only after something changed (charmbracelet/bubbletea, pull
 // requests 1776 and 1796); until it has one, pace slows its ticker down.
 const (
-	framesPerSecond = 50                     // while something changes
-	alert           = 50 * time.Millisecond  // after a change: three looks, for a busy machine may miss one
-	drowsy          = 500 * time.Millisecond // between two looks while nothing changes
+	framesPerSecond = 50                    // while something changes
+	alert           = 25 * time.Millisecond // after a change: one look
+	drowsy          = time.Second           // between two looks while nothing changes
 )
 
 // pace is how often a renderer looks for a new view.
@@ -43,7 +43,7 @@ func newPace(p *tea.Program) *pace {
 	return c
 }
 
-// wake makes the renderer look soon, and a few times more.
+// wake makes the renderer look soon.
 func (c *pace) wake() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
