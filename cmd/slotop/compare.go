@@ -63,8 +63,9 @@ func (a *app) compare(ctx context.Context, args []string) error {
 		return err
 	}
 	c := compare.Stages(sides[0].stage, sides[1].stage)
+	c.Simulated = sides[0].simulated || sides[1].simulated
 	c.Notes = append(c.Notes, warmups(sides)...)
-	err = printed("comparison", func() error { return a.printCompared(&c, sides[0].simulated || sides[1].simulated) })
+	err = printed("comparison", func() error { return a.printCompared(&c) })
 	if err != nil {
 		return err
 	}
@@ -148,14 +149,14 @@ func worse(c *compare.Comparison, names []string) []string {
 }
 
 // printCompared writes a comparison in the chosen form.
-func (a *app) printCompared(c *compare.Comparison, simulated bool) (err error) {
+func (a *app) printCompared(c *compare.Comparison) (err error) {
 	switch a.flags.output {
 	case "json":
 		return report.ComparedJSON(a.out, c)
 	case "markdown":
-		_, err = io.WriteString(a.out, report.ComparedPaper(c, simulated).Markdown())
+		_, err = io.WriteString(a.out, report.ComparedPaper(c).Markdown())
 	case "html":
-		_, err = io.WriteString(a.out, report.ComparedPaper(c, simulated).HTML())
+		_, err = io.WriteString(a.out, report.ComparedPaper(c).HTML())
 	default:
 		opt := report.Options{Width: a.textWidth(), ASCII: a.flags.ascii || asciiOnly()}
 		_, err = io.WriteString(a.out, report.ComparedText(c, opt))

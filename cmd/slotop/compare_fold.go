@@ -18,6 +18,7 @@ import (
 	"slotop/model"
 	"slotop/model/compare"
 	"slotop/model/tape"
+	"slotop/model/unit"
 	"slotop/sources"
 )
 
@@ -135,12 +136,12 @@ func (a *app) ownPast(arg string) (string, error) {
 // of its own are not taken: all of it is one stage.
 func (a *app) whole(name string, open func() (io.ReadCloser, error), policy judging) (stretch, error) {
 	var first *model.Frame
-	f, err := a.folded(open, policy, func(cur *cursor) error {
-		if err := a.damage(cur.fold(cur.start + a.flags.warmup - 1)); err != nil {
+	f, err := a.folded(name, open, policy, func(cur *cursor) error {
+		if err := a.damage(name, cur.fold(cur.start+a.flags.warmup-1)); err != nil {
 			return err
 		}
 		if cur.next == nil {
-			return usageError(fmt.Errorf("%s is not longer than the warm-up of %v", name, a.flags.warmup))
+			return usageError(fmt.Errorf("%s is not longer than the warm-up of %s", name, unit.Duration(a.flags.warmup.Seconds())))
 		}
 		from := cur.next.At
 		cur.core.take(model.Input{At: from, Mark: name})
@@ -150,7 +151,7 @@ func (a *app) whole(name string, open func() (io.ReadCloser, error), policy judg
 		}
 		for cur.next != nil && cur.next.At.Mono <= end {
 			cur.next.Mark = ""
-			if err := a.damage(cur.take()); err != nil {
+			if err := a.damage(name, cur.take()); err != nil {
 				return err
 			}
 			if now := cur.core.box.latest(); first == nil && now != nil && now.At.Mono >= from.Mono {
@@ -178,10 +179,10 @@ func idle(f *model.Frame) bool {
 }
 
 // folded is the last frame of a recording that fold went through.
-func (a *app) folded(open func() (io.ReadCloser, error), policy judging, fold func(*cursor) error) (*model.Frame, error) {
+func (a *app) folded(name string, open func() (io.ReadCloser, error), policy judging, fold func(*cursor) error) (*model.Frame, error) {
 	cur, err := newPlayer(open, a.flags.window, policy, 1, &mailbox{}).rewind()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	defer func() { _ = cur.close() }()
 	if err := fold(cur); err != nil {
@@ -190,11 +191,11 @@ func (a *app) folded(open func() (io.ReadCloser, error), policy judging, fold fu
 	return cur.core.box.latest(), nil
 }
 
-// damage says what of a tape is lost, and lets the rest be read.
-func (a *app) damage(err error) error {
+// damage says what of which tape is lost, and lets the rest be read.
+func (a *app) damage(name string, err error) error {
 	var lost *tape.DamageError
 	if errors.As(err, &lost) {
-		fmt.Fprintf(a.err, "slotop: %v\n", err)
+		fmt.Fprintf(a.err, "slotop: %s: %v\n", name, err)
 		return nil
 	}
 	return err
@@ -219,9 +220,9 @@ func (a *app) stagesOf(file string) ([]stretch, error) {
 			}
 		}
 	}
-	f, err := a.folded(func() (io.ReadCloser, error) { return openTape(file) }, a.judging(s), func(cur *cursor) error {
+	f, err := a.folded(file, func() (io.ReadCloser, error) { return openTape(file) }, a.judging(s), func(cur *cursor) error {
 		for cur.next != nil {
-			if err := a.damage(cur.foldToTick()); err != nil {
+			if err := a.damage(file, cur.foldToTick()); err != nil {
 				return err
 			}
 			if f := cur.core.box.latest(); f != nil {

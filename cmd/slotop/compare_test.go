@@ -80,6 +80,13 @@ func TestCompareTapes(t *testing.T) {
 	if got.Schema != "slotop.compare/1" || got.A.Name != "S0.tape" || got.B.Name != "load: 1.tape" || got.A.LastedS != 120 || got.B.LastedS != 120 || got.Compared < 20 {
 		t.Errorf("%+v", got)
 	}
+	says(t, "a comparison of the simulator", headless(t, "compare", quiet, path).out, "note  SIMULATED\n")
+	headless(t, "compare", quiet, os.DevNull+".tape").refuses(t, exitUsage, os.DevNull+".tape: ")
+	torn := filepath.Join(t.TempDir(), "torn.tape")
+	if err := os.WriteFile(torn, []byte("SLOT"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	headless(t, "compare", quiet, torn).refuses(t, exitFailed, "torn.tape: ")
 	cold := "A and B begin with idle servers"
 	if r := headless(t, "compare", quiet, quiet); r.code != exitOK || !strings.Contains(r.out, cold) {
 		t.Errorf("%d %s, not told: %s", r.code, r.err, cold)
@@ -87,7 +94,7 @@ func TestCompareTapes(t *testing.T) {
 	if r := headless(t, "compare", "--skip-warmup", "30s", quiet, quiet); r.code != exitOK || strings.Contains(r.out, "idle servers") {
 		t.Errorf("%d %s, without the warm-up %s", r.code, r.err, r.out)
 	}
-	headless(t, "compare", "--skip-warmup", "10m", quiet, quiet).refuses(t, exitUsage, "S0.tape is not longer than the warm-up of 10m0s")
+	headless(t, "compare", "--skip-warmup", "10m", quiet, quiet).refuses(t, exitUsage, "S0.tape is not longer than the warm-up of 10 min 00 s")
 	headless(t, "compare", quiet).refuses(t, exitUsage, "has 0 stages: name a second tape")
 }
 

@@ -62,7 +62,11 @@ func (a *app) action(fits cobra.PositionalArgs, body func(ctx context.Context, a
 			a.code = a.finish(err)
 			return nil
 		}
-		a.code = a.finish(body(c.Context(), args))
+		err := a.flags.pastOfTapes(args)
+		if err == nil {
+			err = body(c.Context(), args)
+		}
+		a.code = a.finish(err)
 		a.tellNotes()
 		return nil
 	}

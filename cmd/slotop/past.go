@@ -122,6 +122,20 @@ func (f *flags) span(now time.Time) (from, to time.Time, ok bool, err error) {
 	return from, to, true, nil
 }
 
+// pastOfTapes refuses --from and --to where there are only tapes: a tape is read from
+// its beginning, and a page about all of it would pass for one about the part.
+func (f *flags) pastOfTapes(args []string) error {
+	if f.from.IsZero() && f.until.IsZero() || len(args) == 0 {
+		return nil
+	}
+	for _, arg := range args {
+		if _, _, staged := stageOf(arg); !staged && !sources.IsTape(arg) {
+			return nil
+		}
+	}
+	return usageError(errors.New("--from and --to choose from the past of a Prometheus server: a tape is read from its beginning"))
+}
+
 // openPast opens what the targets were between two moments, with points about every
 // apart; 0 lets each server choose.
 func openPast(ctx context.Context, specs []sources.Spec, from, to time.Time, every time.Duration) ([]sources.Opened, error) {

@@ -112,6 +112,7 @@ func TestReportRefuses(t *testing.T) {
 		{[]string{"-o", filepath.Join(dir, "no", "x.md"), "--for", "10s", "demo:S1"}, []string{"folder does not exist"}},
 		{[]string{"-o", dir, "--format", "html", "--for", "10s", "demo:S1"}, []string{dir, "is a folder"}},
 		{[]string{"--csv", there, "--for", "10s", "demo:S1"}, []string{there, "name a folder"}},
+		{[]string{"--from", "00:05", "--to", "00:08", there + ".tape"}, []string{"--from and --to", "past of a Prometheus server", "a tape is read from its beginning"}},
 		{[]string{filepath.Join(dir, "missing.tape")}, []string{"missing.tape"}},
 	} {
 		headless(t, append([]string{"report"}, tt.args...)...).refuses(t, exitUsage, tt.words...)

@@ -62,8 +62,9 @@ const (
 type Comparison struct {
 	A         Side       `json:"a"`
 	B         Side       `json:"b"`
-	Risk      float64    `json:"risk"`     // of one false word in all of it
-	Compared  int        `json:"compared"` // figures that were
+	Simulated bool       `json:"simulated"` // a side or both, as whoever compares knows
+	Risk      float64    `json:"risk"`      // of one false word in all of it
+	Compared  int        `json:"compared"`  // figures that were
 	Workflows []Workflow `json:"workflows"`
 	Notes     []string   `json:"notes"` // what makes the two less alike than their names
 }

@@ -70,6 +70,9 @@ func ComparedText(c *compare.Comparison, opt Options) string {
 	p := newPage(&model.Frame{}, opt)
 	p.flow("A  ", ", ", p.allSafe(sideLine(&c.A))...)
 	p.flow("B  ", ", ", p.allSafe(sideLine(&c.B))...)
+	if c.Simulated {
+		p.sentence("note  ", "SIMULATED")
+	}
 	for _, n := range c.Notes {
 		p.sentence("note  ", p.safe(n))
 	}
@@ -131,7 +134,7 @@ func (p *page) or(s string) string {
 }
 
 // ComparedPaper is a comparison as a document.
-func ComparedPaper(c *compare.Comparison, simulated bool) *paper.Paper {
+func ComparedPaper(c *compare.Comparison) *paper.Paper {
 	p := &paper.Paper{
 		Over: "slotop compare", Title: c.B.Name + " against " + c.A.Name,
 		Under: []paper.Text{
@@ -140,7 +143,7 @@ func ComparedPaper(c *compare.Comparison, simulated bool) *paper.Paper {
 		},
 		Foot: []paper.Text{paper.T("! worse, + better, * different, ~ noise, ? cannot tell. " + noiseLine(c) + ".")},
 	}
-	if simulated {
+	if c.Simulated {
 		p.Badge = "SIMULATED"
 	}
 	head := paper.Notice{Tone: comparedTone(c), Body: []paper.Block{paper.Para{Text: paper.Strong(verdictLine(c))}}}

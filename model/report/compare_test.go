@@ -93,7 +93,8 @@ func TestCompared(t *testing.T) {
 				t.Errorf("%s: %q is no ASCII", name, r)
 			}
 		}
-		p := ComparedPaper(c, true)
+		c.Simulated = true
+		p := ComparedPaper(c)
 		golden(t, name+".md", []byte(p.Markdown()))
 		html := p.HTML()
 		golden(t, name+".html", []byte(html[strings.Index(html, "<body>"):])) // the look is paper's
