@@ -213,8 +213,13 @@ func (d *dossier) plan(c *model.CapacityView) paper.Block {
 	} else {
 		items = append(items, paper.Strong("Forecast ").And(paper.T("none: write forecast: {"+exampleFlow(c)+": 25} in the configuration, in requests/s")))
 	}
-	return paper.List{Items: append(items, paper.Strong("Worst burn ").And(
-		d.ofPool(c, c.WorstBurn, unit.Number, "worst_burn"), paper.T(", the highest of an hour as far as it was seen; 1 spends what is allowed")))}
+	burn := paper.Strong("Worst burn ")
+	if c.WorstBurn.OK() {
+		burn = burn.And(d.ofPool(c, c.WorstBurn, unit.Number, "worst_burn"), paper.T(", the highest of an hour as far as it was seen; 1 spends what is allowed"))
+	} else {
+		burn = burn.And(paper.Toned("not known", paper.Quiet), paper.T(": no hour was seen that could be judged"))
+	}
+	return paper.List{Items: append(items, burn)}
 }
 
 func exampleFlow(c *model.CapacityView) string {
