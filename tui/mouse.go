@@ -143,8 +143,8 @@ func (m *Model) selectRow(a panes.About) bool {
 		m.view.Finding = a.Of
 	case "row.stage":
 		for i := range f.Stages {
-			if f.Stages[i].Name == a.Of {
-				m.stages.At = panes.KeyOf(&f.Stages[i])
+			if key := panes.KeyOf(&f.Stages[i]); key.String() == a.Of {
+				m.stages.At = key
 			}
 		}
 	case "row.topic":

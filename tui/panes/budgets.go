@@ -74,6 +74,11 @@ func goneIn(b *model.BudgetView) model.Reading {
 	return b.ExhaustedIn
 }
 
+// outlasts reports whether a budget is known to outlast its period at the present burn.
+func outlasts(b *model.BudgetView) bool {
+	return b != nil && b.Burn.M5.OK() && b.Remaining.OK() && !spent(b) && !goneIn(b).OK()
+}
+
 func drawGone(r *model.WorkflowView, w int, look Look) cell {
 	b := r.Budget
 	switch v, ok := goneIn(b).Get(); {
@@ -81,7 +86,7 @@ func drawGone(r *model.WorkflowView, w int, look Look) cell {
 		return cell{themes.Breach, "gone"}
 	case ok:
 		return cell{themes.Text, unit.DurationShort(v)}
-	case b.Burn.M5.OK() && b.Remaining.OK():
+	case outlasts(b):
 		return cell{themes.Muted, ">" + unit.Period(b.PeriodS)}
 	default:
 		return look.absent(model.Unknown, w)

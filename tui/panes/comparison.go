@@ -54,7 +54,7 @@ func (p Comparison) page(f *model.Frame, w int, look Look) []string {
 	}
 	for _, i := range flowsFirst(c, chosenOne(f, look)) {
 		if wf := &c.Workflows[i]; wf.Only == "" {
-			s.comparedFlow(wf, a, b)
+			s.comparedFlow(f, wf, a, b)
 		}
 	}
 	s.out = append(s.out, "")
@@ -118,12 +118,12 @@ func flowsFirst(c *compare.Comparison, chosen *model.WorkflowView) []int {
 }
 
 // comparedFlow is a workflow's rows.
-func (s *sheet) comparedFlow(w *compare.Workflow, a, b int) {
+func (s *sheet) comparedFlow(f *model.Frame, w *compare.Workflow, a, b int) {
 	s.out = append(s.out, "", s.look.line(s.w).pad(1).parts(2, say(0, themes.Strong, s.look.foreign(w.Name, s.w/2)), say(1, themes.Muted, w.Counted())).String())
 	for _, n := range w.Notes {
 		s.text(indent, themes.Muted, sideNames(n, a, b))
 	}
-	t := fit(comparedColumns(string(stageLetter(a)), string(stageLetter(b)), w.Name), s.w-1)
+	t := fit(comparedColumns(f, a, b, w.Name), s.w-1)
 	s.out = append(s.out, t.head(s.look))
 	for i := range w.Rows {
 		r := &w.Rows[i]
@@ -135,7 +135,7 @@ func (s *sheet) comparedFlow(w *compare.Workflow, a, b int) {
 	}
 }
 
-func comparedColumns(a, b, flow string) []column[*compare.Row] {
+func comparedColumns(f *model.Frame, a, b int, flow string) []column[*compare.Row] {
 	value := func(of func(*compare.Row) compare.Value) func(*compare.Row, int, Look) cell {
 		return func(r *compare.Row, _ int, k Look) cell { return orNone(themes.Text, r.Figure.Text(of(r), k.ASCII), k) }
 	}
@@ -145,13 +145,16 @@ func comparedColumns(a, b, flow string) []column[*compare.Row] {
 		}
 	}
 	ofA, ofB := func(r *compare.Row) compare.Value { return r.A }, func(r *compare.Row) compare.Value { return r.B }
-	about := func(r *compare.Row) About { return About{Topic: topicOf(r.Figure.Key), Of: flow} }
-	change := func(*compare.Row) About { return About{Topic: "change", Of: flow} }
+	of := func(i int) string { return Within(flow, KeyOf(&f.Stages[i]).String()) }
+	about := func(i int) func(*compare.Row) About {
+		return func(r *compare.Row) About { return About{Topic: topicOf(r.Figure.Key), Of: of(i)} }
+	}
+	change := func(*compare.Row) About { return About{Topic: "change", Of: of(b)} }
 	return []column[*compare.Row]{
 		{title: "FIGURE", min: 12, left: true, draw: func(r *compare.Row, _ int, _ Look) cell { return cell{themes.Text, r.Figure.Title} }},
-		{title: a, min: 10, drop: 2, draw: value(ofA), about: about},
+		{title: string(stageLetter(a)), min: 10, drop: 2, draw: value(ofA), about: about(a)},
 		{title: "95 %", min: 13, drop: 5, draw: interval(ofA)},
-		{title: b, min: 10, drop: 1, draw: value(ofB), about: about},
+		{title: string(stageLetter(b)), min: 10, drop: 1, draw: value(ofB), about: about(b)},
 		{title: "95 %", min: 13, drop: 4, draw: interval(ofB)},
 		{title: "CHANGE", min: 9, about: change, draw: func(r *compare.Row, _ int, k Look) cell { return orNone(senseRole(r), r.ChangeText(k.ASCII), k) }},
 		{title: "BETWEEN", min: 17, drop: 3, about: change, draw: func(r *compare.Row, _ int, k Look) cell {

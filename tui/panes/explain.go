@@ -164,9 +164,12 @@ func restsOn(o owner, v value, t glossary.Topic, k Look) []string {
 	if w, ok := basisWords[basisOf(o)]; ok && byBasis(t.Key) {
 		out = append(out, w.long)
 	}
-	if span := ownSpan(o, t.Key); span != "" {
+	switch span := ownSpan(o, t.Key); {
+	case span != "":
 		out = append(out, "the last "+span)
-	} else if windowed(o, v, t) {
+	case o.sw != nil:
+		out = append(out, "the "+k.span(seconds(o.stageSeconds()).Truncate(time.Second))+" from "+hms(o.stage.From))
+	case windowed(o, v, t):
 		out = append(out, overWindow(o.f, k))
 	}
 	if !o.f.At.IsZero() {
@@ -263,11 +266,13 @@ func saysItAll(shown string) bool {
 
 // whyMissing is why there is no number, and how to get it.
 func whyMissing(o owner, v value, t glossary.Topic) []string {
-	if exactly(v, t) != "" {
+	if exactly(v, t) != "" || t.Key == "budget.exhausted_in" && o.w != nil && outlasts(o.w.Budget) {
 		return nil
 	}
 	var out []string
 	switch {
+	case t.Key == "change":
+		return []string{"the two stages do not tell: the comparison (c) says below its table why"}
 	case v.good != nil && v.good.Why != "":
 		out = append(out, string(v.good.Why))
 	case o.c != nil && o.c.Why != "":

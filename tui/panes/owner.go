@@ -88,7 +88,7 @@ func (o *owner) within(part string) {
 		return
 	}
 	for i := range o.f.Stages {
-		if s := &o.f.Stages[i]; s.Name == part {
+		if s := &o.f.Stages[i]; KeyOf(s).String() == part {
 			o.stage, o.sw = s, staged(s, o.w.Name)
 		}
 	}

@@ -154,6 +154,9 @@ func budgetFigures(w *model.WorkflowView, topic string) string {
 	if topic == "budget" && b.Bad.OK() && b.Allowed.OK() {
 		return fmt.Sprintf("1 − %s bad / %s allowed, seen over %s of %s", unit.Exact(b.Bad.Value), unit.Exact(b.Allowed.Value), unit.Period(b.ObservedS), unit.Period(b.PeriodS))
 	}
+	if topic == "budget.exhausted_in" && outlasts(b) {
+		return fmt.Sprintf("at a burn of %s over 5 min it outlasts %s, and what is older than that leaves the period", unit.Number(b.Burn.M5.Value), unit.Period(b.PeriodS))
+	}
 	return ""
 }
 

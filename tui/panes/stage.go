@@ -60,7 +60,7 @@ func (Stage) Render(f *model.Frame, size layout.Size, look Look) string {
 				p.segs = append(p.segs, seg{themes.Muted, " "}, seg(t))
 			}
 		}
-		ps = append(ps, p.of(c.topic(), Within(w.Name, s.Name)))
+		ps = append(ps, p.of(c.topic(), Within(w.Name, KeyOf(s).String())))
 	}
 	return l.parts(3, ps...).String()
 }
@@ -239,7 +239,7 @@ func (r stageRow) about(topic string) About {
 	case r.diff != nil:
 		topic = "change"
 	}
-	return About{topic, Within(r.flow.Name, r.s.Name)}
+	return About{topic, Within(r.flow.Name, KeyOf(r.s).String())}
 }
 
 func stageColumns(longest, w int) []column[stageRow] {
@@ -253,7 +253,7 @@ func stageColumns(longest, w int) []column[stageRow] {
 			if r.diff != nil {
 				return About{}
 			}
-			return About{Topic: "row.stage", Of: r.s.Name}
+			return About{Topic: "row.stage", Of: KeyOf(r.s).String()}
 		}},
 		{title: "FROM", min: 8, drop: 11, left: true, draw: func(r stageRow, _ int, _ Look) cell {
 			if r.diff != nil {

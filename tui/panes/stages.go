@@ -3,6 +3,7 @@ package panes
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	"slotop/model"
 	"slotop/model/unit"
@@ -26,6 +27,9 @@ type StageKey int64
 
 // KeyOf is the key of a stage.
 func KeyOf(s *model.StageView) StageKey { return StageKey(s.From.Mono) + 1 }
+
+// String is the key as marks name a stage: two may have one name.
+func (k StageKey) String() string { return strconv.FormatInt(int64(k), 10) }
 
 // StageIndex is the place of a stage in a frame, -1 where it is not there at that time.
 func StageIndex(f *model.Frame, key StageKey) int {

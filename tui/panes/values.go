@@ -196,6 +196,7 @@ func (o owner) ofStage() map[string]model.Reading {
 	}
 	return map[string]model.Reading{
 		"requests.finished": o.sw.Finished, "requests_per_second": o.sw.PerSecond, "output_per_second": o.sw.OutputPerSecond,
+		"prompt_per_second": o.sw.PromptPerSecond, "prefix_cache_hit": o.sw.PrefixCacheHit,
 		"stage": model.Of(o.stageSeconds()),
 	}
 }
