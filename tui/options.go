@@ -44,6 +44,9 @@ type Options struct {
 	// Notes says what of a file of annotations was not understood, "" where all was;
 	// nil: there is no such file.
 	Notes func() string
+	// Recorded says that the frame is of something recorded, though nothing is replayed:
+	// a picture of it is never called live.
+	Recorded bool
 	// Picture keeps a picture of the screen and says where; it runs beside Update and
 	// may take its time. nil: there are no pictures.
 	Picture func(Shot) (where string, err error)

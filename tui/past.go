@@ -232,7 +232,7 @@ func (m *Model) status(f *model.Frame) panes.Status {
 			s.Bar = panes.NewBar(from, to, f.At, m.newest.Events)
 		}
 	default:
-		s.Silent = m.age(silent)
+		s.Silent, s.Recorded = m.age(silent), m.opt.Recorded
 	}
 	return s
 }

@@ -151,6 +151,7 @@ func (a *app) snapshotTargets(ctx context.Context, args []string, each func(*mod
 		return err
 	}
 	defer al.endHeadless(ctx)
+	a.flags.pose.saved = plays(opened) && !simulated(opened)
 	// Saved pages end by themselves, all else goes on until it is told not to.
 	endless := a.flags.forTime == 0 && slices.ContainsFunc(opened, func(o sources.Opened) bool { return !o.Saved })
 	ctx, cancel := context.WithCancel(ctx)
@@ -195,6 +196,7 @@ func (a *app) poll(ctx context.Context, s settings, opened []sources.Opened, mos
 
 // snapshotTape folds a tape to its end.
 func (a *app) snapshotTape(path string, each func(*model.Frame) error) error {
+	a.flags.pose.saved = true
 	s, err := a.settings()
 	if err != nil {
 		return err

@@ -88,6 +88,7 @@ type posed struct {
 	page  string // one of tui.Screens, or its number
 	theme string
 	ascii bool
+	saved bool // the frame is of a tape, saved pages or a server's past: not live
 }
 
 // usualPose is a picture's size unless it is said.
@@ -149,7 +150,7 @@ func still(f *model.Frame, set *themes.Set, p posed, keys ...string) (tui.Shot, 
 		Latest: func() *model.Frame { return f },
 		Tick:   func(time.Duration) tea.Cmd { return nil },
 		Window: func(time.Duration) {}, Ack: func(model.AlertID) {}, Mark: func(string) {},
-		Themes: set, Theme: p.theme, ASCII: p.ascii,
+		Themes: set, Theme: p.theme, ASCII: p.ascii, Recorded: p.saved,
 	})
 	if err != nil {
 		return tui.Shot{}, err

@@ -116,6 +116,13 @@ func TestSnapshotPicture(t *testing.T) {
 	if w, _ := isPNG(t, file("c.png")); w != 2*(100*9+24) {
 		t.Error("the picture of a name that is there is the old one")
 	}
+	says(t, "a picture of what plays", a, ">LIVE<")
+	if r := headless(t, "snapshot", "--picture", file("tape.svg"), recorded(t, "S0")); r.code != exitOK {
+		t.Error(r.err)
+	}
+	if tape := isSVG(t, file("tape.svg")); !strings.Contains(tape, ">RECORDED<") || strings.Contains(tape, ">LIVE<") {
+		t.Error("a picture of a tape is called live")
+	}
 	for _, tc := range []struct{ args, words []string }{
 		{[]string{"--picture", file("x.gif")}, []string{".svg or .png"}},
 		{[]string{"--picture", file("x.svg"), "--screen", "9"}, []string{"--screen 9", "overview"}},

@@ -17,6 +17,7 @@ type Status struct {
 	Past     bool          // it is frozen where the viewer went back to
 	Behind   time.Duration // how much newer the newest frame is than the frozen one
 	Silent   time.Duration // how long no new frame has come, whole seconds; 0: it comes
+	Recorded bool          // it is of a recording, though none is replayed
 	Replay   bool
 	Position time.Duration
 	Length   time.Duration
@@ -139,6 +140,8 @@ func (h Header) mode(look Look) []part {
 		return h.replay(look)
 	case s.Silent > 0:
 		return []part{say(0, themes.Breach, "NO NEW FRAME"), say(2, themes.Breach, "for "+look.span(s.Silent))}
+	case s.Recorded:
+		return []part{say(0, themes.Muted, "RECORDED")}
 	default:
 		return []part{say(0, themes.Muted, "LIVE")}
 	}

@@ -348,6 +348,7 @@ func TestHeader(t *testing.T) {
 		{Status{}, "LIVE"},
 		{Status{Frozen: true, Behind: 72 * time.Second}, "FROZEN  1 min 12 s ago"},
 		{Status{Silent: 12 * time.Second}, "NO NEW FRAME  for 12 s"},
+		{Status{Recorded: true}, "RECORDED"},
 		{Status{Replay: true, Position: 750 * time.Second, Length: 30 * time.Minute, Speed: 4}, "REPLAY  12:30/30:00  ×4"},
 		{Status{Replay: true, Position: 2 * time.Hour, Paused: true, Speed: 4}, "REPLAY  2:00:00  paused ×4"},
 		{Status{Replay: true, Position: time.Minute, Length: time.Minute, AtEnd: true}, "REPLAY  01:00/01:00  at the end"},
