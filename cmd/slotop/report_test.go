@@ -172,7 +172,15 @@ func TestReportOfSilence(t *testing.T) {
 		if r.code != exitUntold || !strings.Contains(r.out, "engine") || !strings.Contains(r.err, "no target ever answered") {
 			t.Errorf("exit %d: %s %s", r.code, r.out, r.err)
 		}
+		if strings.Contains(r.out, "No objective was breached") || strings.Contains(r.out, "no promise was broken") {
+			t.Errorf("silence is called a promise kept: %s", r.out)
+		}
 	}
+	r := headless(t, "report", "--kind", "incident", dir)
+	brief := headless(t, "report", "--kind", "incident", "--for", "3s", "demo:S0")
+	says(t, "a report of three seconds", brief.out, "; undecided at the end: 3 of 3 workflows.")
+	says(t, "the report", r.out, "# Nothing can be told: no target ever answered\n")
+	says(t, "the report", r.out, "> Whether a promise was kept is not known: no target ever answered in the ")
 }
 
 func rowsOf(t *testing.T, path string) [][]string {

@@ -32,7 +32,10 @@ func (d *dossier) incident() (title string, body []paper.Block) {
 }
 
 func (d *dossier) worstMeans() string {
-	if len(d.s.Breaches) == 0 {
+	switch {
+	case len(d.s.Last.Workflows) == 0:
+		return "the story ends"
+	case len(d.s.Breaches) == 0:
 		return "the story ends: no promise was broken"
 	}
 	return "most requests of a window were surely bad"
@@ -41,7 +44,10 @@ func (d *dossier) worstMeans() string {
 func (d *dossier) incidentTitle() string {
 	names := d.hurt()
 	if len(names) == 0 {
-		if n := len(d.untold()); n > 0 && n == len(d.s.Last.Workflows) {
+		if len(d.s.Last.Workflows) == 0 {
+			return "Nothing can be told: " + d.nobody()
+		}
+		if n := len(d.untold()); n == len(d.s.Last.Workflows) {
 			return "Nobody can tell whether an objective was breached"
 		}
 		return "No objective was breached"
@@ -79,7 +85,7 @@ func (d *dossier) summary() paper.Block {
 	names := d.hurt()
 	if len(names) == 0 {
 		tone := paper.Good
-		if len(d.untold()) > 0 {
+		if len(d.untold()) > 0 || len(d.s.Last.Workflows) == 0 {
 			tone = paper.Warn
 		}
 		return paper.Notice{Tone: tone, Body: []paper.Block{paper.Para{Text: paper.T(d.nothing())}}}
@@ -110,6 +116,9 @@ func (d *dossier) nothing() string {
 		}
 	}
 	text := "No workflow missed what it was promised in the " + unit.Duration(d.s.Duration().Seconds()) + " that were seen"
+	if len(d.s.Last.Workflows) == 0 {
+		text = "Whether a promise was kept is not known: " + d.nobody() + " in the " + unit.Duration(d.s.Duration().Seconds()) + " that were watched"
+	}
 	if fired > 0 {
 		text += ", but " + plural(fired, "alert") + " fired"
 	}
@@ -119,7 +128,32 @@ func (d *dossier) nothing() string {
 	case len(names) > 0:
 		text += "; but the goodput of " + strings.Join(names, ", ") + " was never known"
 	}
+	if n := d.undecided(); n > 0 {
+		text += fmt.Sprintf("; undecided at the end: %d of %s", n, plural(len(d.s.Last.Workflows), "workflow"))
+	}
 	return text + "."
+}
+
+// undecided is for how many workflows the last window cannot tell, of those that were
+// judged: few requests prove no promise kept.
+func (d *dossier) undecided() int {
+	n := 0
+	for i := range d.s.Last.Workflows {
+		if g := d.s.Last.Workflows[i].Goodput; g != nil && g.Verdict == model.Undecided && g.N > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// nobody is why there is not a workflow: silence is no promise kept.
+func (d *dossier) nobody() string {
+	for i := range d.s.Last.Targets {
+		if t := &d.s.Last.Targets[i]; t.Polls > t.FailedPolls {
+			return "no target named a model"
+		}
+	}
+	return "no target ever answered"
 }
 
 // untold are the workflows of which no moment was judged: that they missed nothing is not

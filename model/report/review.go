@@ -59,10 +59,11 @@ func (d *dossier) reviewSummary(pools []model.CapacityView) paper.Block {
 	var items []paper.Text
 	for i := range pools {
 		c := &pools[i]
-		text := c.Sentence
+		text, but := c.Sentence, c.Why
 		if !c.Load.OK() {
-			text = "load not known"
-			tone = paper.Warn
+			if text, tone = "load not known", paper.Warn; c.Why != "" {
+				text, but = text+": "+string(c.Why), ""
+			}
 		}
 		if v, ok := c.More.Get(); ok && v <= 0 {
 			tone = paper.Breach
@@ -71,8 +72,8 @@ func (d *dossier) reviewSummary(pools []model.CapacityView) paper.Block {
 		if first := firstBinding(c); first != "" && !strings.Contains(text, first) && !strings.Contains(text, "first") {
 			line = line.And(paper.T(" Binds first: " + first + "."))
 		}
-		if c.Why != "" {
-			line = line.And(paper.T(" But " + string(c.Why) + "."))
+		if but != "" {
+			line = line.And(paper.T(" But " + string(but) + "."))
 		}
 		items = append(items, line)
 	}
