@@ -348,6 +348,28 @@ func TestCapacityWithoutEngines(t *testing.T) {
 	}
 }
 
+// TestWasteIsNotUncountedYet: before the first stretch of time is whole nobody knows
+// what the servers count.
+func TestWasteIsNotUncountedYet(t *testing.T) {
+	b := promised(t, time.Second, chatPolicy(0.9, ttftHalf), "a")
+	polls := 0
+	for _, c := range []struct {
+		polls int
+		want  string
+	}{{3, "nothing of the last minute was read"}, {30, "the engines do not count preemptions"}} {
+		for ; polls < c.polls; polls++ {
+			b.poll("a", gauge(model.Running, 3), gauge(model.Waiting, 0), counter(model.Finished, float64(polls)))
+			b.tick()
+			b.pass(time.Second)
+		}
+		for _, w := range b.tick().Capacity[0].Waste {
+			if w.Kind == "recomputed" && string(w.Note) != c.want {
+				t.Errorf("after %d polls: %q, want %q", polls, w.Note, c.want)
+			}
+		}
+	}
+}
+
 // TestCapacityCountsWaste: what single reports tell of requests that helped nobody, beside
 // an engine that only counts.
 func TestCapacityCountsWaste(t *testing.T) {

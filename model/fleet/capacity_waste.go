@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"math"
+	"slices"
 
 	"slotop/model"
 	"slotop/model/diagnose"
@@ -80,7 +81,7 @@ func (r *poolRoom) waste() []model.WasteView {
 		v := model.WasteView{Kind: k.name, N: r.ended(k.count)}
 		switch {
 		case !v.N.OK():
-			v.Note = "nobody counts them"
+			v.Note = r.uncounted("nobody counts them")
 		case v.N.Value == 0:
 			v.Tokens, v.Share = model.Of(0), model.Of(0)
 		case k.of < 0:
@@ -97,6 +98,15 @@ func (r *poolRoom) waste() []model.WasteView {
 		out = append(out, v)
 	}
 	return append(out, r.recomputed())
+}
+
+// uncounted is why something is not counted: that is the servers' doing only where
+// something of the present minute was read.
+func (r *poolRoom) uncounted(why model.Text) model.Text {
+	if !slices.ContainsFunc(r.engines, func(e engineRoom) bool { return len(e.now) > 0 }) {
+		return "nothing of the last minute was read"
+	}
+	return why
 }
 
 // ended is a count of requests in the present minute over the pool's workflows.
@@ -133,7 +143,7 @@ func (r *poolRoom) recomputed() model.WasteView {
 	v.N = model.Of(r.total(func(e *engineRoom) float64 { n, _ := e.now.count(diagnose.Preemptions); return n }))
 	switch context := r.machine.Mix.Context; {
 	case math.IsNaN(rate):
-		v.Note = "the engines do not count preemptions"
+		v.Note = r.uncounted("the engines do not count preemptions")
 	case rate == 0:
 		v.Tokens, v.Share = model.Of(0), model.Of(0)
 	case !(context > 0) || r.machine.Fit.ByShare:
