@@ -177,7 +177,7 @@ func TestReportOfSilence(t *testing.T) {
 		}
 	}
 	r := headless(t, "report", "--kind", "incident", dir)
-	brief := headless(t, "report", "--kind", "incident", "--for", "3s", "demo:S0")
+	brief := headless(t, "report", "--kind", "incident", "--for", "3s", "demo:S0?seed=7")
 	says(t, "a report of three seconds", brief.out, "; undecided at the end: 3 of 3 workflows.")
 	says(t, "the report", r.out, "# Nothing can be told: no target ever answered\n")
 	says(t, "the report", r.out, "> Whether a promise was kept is not known: no target ever answered in the ")
