@@ -83,6 +83,9 @@ func (m *Model) mark() {
 		name = stageName(m.newest) // not of the frozen picture
 	}
 	m.opt.Mark(name)
+	if m.frozen != nil { // the picture does not show it
+		name += " now, not then"
+	}
 	m.say("marked " + name)
 }
 

@@ -193,6 +193,11 @@ func TestMark(t *testing.T) {
 	}
 	h.shows("BREACHED")
 	h.press("q")
+	still, _ := acting(t, tuitest.Calm())
+	still.press("space", "m", "x")
+	still.shows("stage x▏", "enter mark now, not then")
+	still.press("enter")
+	still.shows("marked x now, not then")
 	first, _ := acting(t, tuitest.Calm())
 	first.press("m")
 	first.shows("stage 1")

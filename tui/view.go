@@ -86,7 +86,7 @@ func (m *Model) scene() drawing {
 	d := drawing{
 		frame: f, size: m.size, look: m.look(), body: m.body(f), screen: m.screen, scroll: m.scroll,
 		header: panes.Header{Status: m.status(f)},
-		footer: panes.Footer{Keys: m.keys, Prompt: m.typing, Input: m.input, Toast: m.toast},
+		footer: panes.Footer{Keys: m.keys, Prompt: m.typing, Still: m.frozen != nil, Input: m.input, Toast: m.toast},
 		point:  m.point, over: m.overPane(),
 	}
 	if m.opt.Kiosk != nil {

@@ -12,6 +12,7 @@ import (
 type Footer struct {
 	Keys    *[]KeyHelp
 	Prompt  Prompt
+	Still   bool   // the picture stands still, and a stage begins now all the same
 	Input   string // typed so far
 	Default string // what stands for nothing typed
 	Toast   string
@@ -149,6 +150,9 @@ func (b Footer) typing(size layout.Size, look Look) string {
 	sign, keep, leave := "/", "keep", "clear"
 	if b.Prompt == StagePrompt {
 		sign, keep, leave = "stage ", "mark", "cancel"
+		if b.Still {
+			keep = "mark now, not then"
+		}
 	}
 	segs := []seg{{themes.Key, sign}, {themes.Strong, look.foreign(b.Input, max(size.W-30, 8))}, {themes.Key, look.pick("▏", "_")}}
 	if b.Input == "" && b.Default != "" {
