@@ -102,7 +102,10 @@ func (p posed) check() error {
 	if _, err := p.key(); err != nil {
 		return usageError(err)
 	}
-	return nil
+	if p.file == "" {
+		return nil
+	}
+	return takesFiles(p.file, filepath.Dir(p.file))
 }
 
 // key is the key that leads to the screen.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -247,6 +248,9 @@ func (a *app) writable(r reportFlags) error {
 		if _, err := os.Stat(filepath.Dir(f)); err != nil && filepath.Dir(f) != filepath.Clean(r.csv) {
 			return usageError(fmt.Errorf("write %s: its folder does not exist", f))
 		}
+		if err := takesFiles(f, stands(filepath.Dir(f))); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -297,12 +301,47 @@ func (a *app) writeSeries(dir string, s *story.Story) error {
 	return nil
 }
 
+// takesFiles tries whether a file can be written into a folder, where it or what is to
+// stand above it is to get its place.
+func takesFiles(path, dir string) error {
+	f, err := draft(path, dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// stands is a folder, or the nearest above one that is still to be made.
+func stands(dir string) string {
+	for dir != filepath.Dir(dir) {
+		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	return dir
+}
+
+// draft is a new file in a folder, under a name that nobody asked for and no error
+// tells.
+func draft(path, dir string) (*os.File, error) {
+	f, err := os.CreateTemp(dir, ".slotop-*")
+	var of *fs.PathError
+	if errors.As(err, &of) {
+		err = of.Err
+	}
+	if err != nil {
+		return nil, fmt.Errorf("write %s: %w", path, err)
+	}
+	return f, nil
+}
+
 // replaceFile writes a file beside its name and then gives it that name: whoever reads
 // it never sees a half, and what was there stays until all of it is written.
 func replaceFile(path string, content []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), ".slotop-*")
+	f, err := draft(path, filepath.Dir(path))
 	if err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
+		return err
 	}
 	defer func() {
 		if err != nil {

@@ -6,12 +6,15 @@ import (
 	"errors"
 	"io"
 	"math"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -181,6 +184,30 @@ func TestReportOfSilence(t *testing.T) {
 	says(t, "a report of three seconds", brief.out, "; undecided at the end: 3 of 3 workflows.")
 	says(t, "the report", r.out, "# Nothing can be told: no target ever answered\n")
 	says(t, "the report", r.out, "> Whether a promise was kept is not known: no target ever answered in the ")
+}
+
+// Where nothing can be written is known before the targets are watched, and is told
+// without the name of a file that nobody asked for.
+func TestWritableBeforeWatching(t *testing.T) {
+	const closed = "/proc" // takes files from nobody, whoever asks
+	if _, err := os.Stat(closed); err != nil {
+		t.Skip("no folder that takes no files: ", err)
+	}
+	var asked atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { asked.Add(1) }))
+	defer server.Close()
+	for _, args := range [][]string{
+		{"report", "-o", closed + "/x.html"}, {"report", "--csv", closed + "/series/of"}, {"snapshot", "--picture", closed + "/x.svg"},
+	} {
+		r := headless(t, append(args, "--for", "1s", server.URL)...)
+		r.refuses(t, exitFailed, "write "+closed)
+		if strings.Contains(r.err, ".slotop-") {
+			t.Errorf("%v: a name that nobody asked for: %s", args, r.err)
+		}
+	}
+	if n := asked.Load(); n > 0 {
+		t.Errorf("targets were asked %d times before", n)
+	}
 }
 
 func rowsOf(t *testing.T, path string) [][]string {
