@@ -2,9 +2,11 @@ package panes
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"slotop/model"
+	"slotop/model/glossary"
 	"slotop/model/unit"
 	"slotop/themes"
 	"slotop/tui/chart"
@@ -108,7 +110,7 @@ func (c loadChart) draw(f *model.Frame, w *model.WorkflowView, size layout.Size,
 		return append(out, look.line(size.W).pad(indent).put(themes.Muted, "no history yet").String())
 	}
 	p := chart.Plot{
-		W: size.W, H: size.H - 1, Empty: "no data in this time",
+		W: size.W, H: size.H - 1, Empty: c.empty(w),
 		Step: h.Step, End: h.End.Wall.UTC(), Since: h.End.Mono, Span: chart.SpanFor(covered(h, longestIn(f))),
 		TagWidth: loadTagCells, Format: c.format, Objective: c.level, Most: c.most, Lines: c.lines(h, look),
 		Label: look.ink(themes.Muted), Rule: look.ink(themes.Rule), ObjectiveInk: look.ink(themes.Objective), MarkInk: look.ink(themes.Event),
@@ -129,6 +131,15 @@ func (c loadChart) draw(f *model.Frame, w *model.WorkflowView, size layout.Size,
 		numbers[t.Text] = About{c.topics[i], w.Name}
 	}
 	return append(out, look.pointable(strings.Split(p.Render(), "\n"), f, size.W, p.TagWidth, p.Span, h.End, numbers)...)
+}
+
+// empty is said of a chart without a value.
+func (c loadChart) empty(w *model.WorkflowView) string {
+	t, _ := glossary.Find(c.topics[0])
+	if slices.ContainsFunc(t.Signals, func(s model.Signal) bool { return slices.Contains(w.Missing, s) }) {
+		return "not exported"
+	}
+	return "no data in this time"
 }
 
 // lastOf is the present value of a line, at its end.

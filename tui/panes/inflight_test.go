@@ -42,7 +42,7 @@ func TestInflightSays(t *testing.T) {
 		}},
 		{"a queue that grows", tuitest.Growing(), View{}, 200, 56, []string{"≈ 2.9 s", "over 5 s promised in 7.5 s at this pace", "20 waiting ÷ 7.0 first tokens/s", "of the last 30 s"}},
 		{"one that stands", tuitest.Standing(), View{}, 80, 21, []string{"not known  7 wait and none got a token in 30 s"}},
-		{"nobody tells", tuitest.UntoldQueue(), View{}, 80, 21, []string{"not known  its servers do not export what waits", "a minute of traffic", "no data in this time", "full from 95 %"}},
+		{"nobody tells", tuitest.UntoldQueue(), View{}, 80, 21, []string{"not known  its servers do not export what waits", "a minute of traffic", "not exported", "full from 95 %"}},
 		{"nothing waits", tuitest.Surge(), View{Workflow: "batch-eval"}, 120, 38, []string{"workflow 3 of 3", "none  nothing waits: what comes is taken at once", "▸✓ batch-eval"}},
 		{"each phase", tuitest.Phased(), View{}, 80, 22, []string{
 			"queued", "197", "preparing context", "waiting for model", "streaming", "tool call", "retrying", "silent", "served whole", "1019", "cut at limit", "13", "cancelled", "841",
