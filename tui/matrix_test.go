@@ -19,18 +19,10 @@ var everyScreen = []struct{ key, name string }{
 	{"1", "overview"}, {"2", "latency"}, {"3", "queue"}, {"4", "utilization"}, {"5", "fleet"}, {"6", "alerts"}, {"7", "capacity"},
 }
 
-// everyState is what a service can be in, as a screen has to show it.
-func everyState() []tuitest.Named {
-	return []tuitest.Named{
-		{Name: "calm", Frame: tuitest.Calm()}, {Name: "breach", Frame: tuitest.Breach()}, {Name: "stale", Frame: tuitest.Stale()},
-		{Name: "empty", Frame: tuitest.Empty()}, {Name: "huge", Frame: tuitest.Crowd()},
-	}
-}
-
 // TestEveryScreenInEveryState keeps each screen at each size, in Unicode and in ASCII,
 // as it was last looked at.
 func TestEveryScreenInEveryState(t *testing.T) {
-	for _, state := range everyState() {
+	for _, state := range tuitest.States() {
 		for _, s := range everyScreen {
 			var b strings.Builder
 			for _, ascii := range []bool{false, true} {
@@ -65,7 +57,7 @@ func onlyASCII(t *testing.T, what, drawing string) {
 // TestTinySizes draws every screen in every size that is smaller than any terminal in
 // use, and a little more.
 func TestTinySizes(t *testing.T) {
-	for _, state := range everyState() {
+	for _, state := range tuitest.States() {
 		h := newHarness(t, state.Frame, nil)
 		for _, s := range everyScreen {
 			h.press(s.key)
@@ -84,7 +76,7 @@ func TestTinySizes(t *testing.T) {
 func TestResizesWhileDataArrives(t *testing.T) {
 	const seed = 6
 	random := rand.New(rand.NewPCG(seed, seed))
-	states := append(everyState(), tuitest.All()...)
+	states := append(tuitest.States(), tuitest.All()...)
 	keys := []string{"1", "2", "3", "4", "5", "6", "7", "up", "down", "enter", "esc", "pgdown", "end", "?", "tab", "e", "w", "t", "space", "[", "]", "{", "}", "g"}
 	h := newHarness(t, tuitest.Calm(), func(o *Options) { o.Ack, o.Mark = func(model.AlertID) {}, func(string) {} })
 	for i := range 500 {

@@ -108,7 +108,7 @@ func TestFindingsGoldens(t *testing.T) {
 func framesOf(p Pane) []tuitest.Named {
 	switch p.(type) {
 	case Utilizations, Roofline, Utilization, Capacity:
-		return tuitest.Uses()
+		return append(tuitest.Uses(), tuitest.States()...)
 	default:
 		return tuitest.All()
 	}

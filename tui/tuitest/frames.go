@@ -27,11 +27,16 @@ var (
 // ago is an instant before At.
 func ago(d time.Duration) model.Instant { return At.Add(-d) }
 
+// States are what a service can be in, as every screen and every pane has to show it.
+func States() []Named {
+	return []Named{{"calm", Calm()}, {"breach", Breach()}, {"stale", Stale()}, {"empty", Empty()}, {"huge", Crowd()}}
+}
+
 // All is every frame that panes are drawn with.
 func All() []Named {
 	return []Named{
 		{"calm", Calm()}, {"breach", Breach()}, {"stale", Stale()}, {"empty", Empty()},
-		{"first", First()}, {"mixed", Mixed()}, {"huge", Huge()}, {"hostile", Hostile()},
+		{"first", First()}, {"mixed", Mixed()}, {"huge", Crowd()}, {"hostile", Hostile()},
 		{"loadtest", LoadTest()}, {"switch", Switch()}, {"gpus", GPUs()}, {"onlygpus", OnlyGPUs()},
 	}
 }
