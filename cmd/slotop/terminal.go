@@ -74,7 +74,7 @@ func (t *terminal) show(ctx context.Context, m tea.Model, beside func(context.Co
 	if screen.Colourless(os.Getenv("TERM")) {
 		opts = append(opts, tea.WithColorProfile(colorprofile.ASCII))
 	}
-	guard := screen.Guard{Up: func() { close(t.up) }, Clear: t.outlet.Clear, Recovered: t.recovered}
+	guard := screen.Guard{Up: func() { close(t.up) }, Clear: t.outlet.Clear, Drain: t.outlet.Drain, Recovered: t.recovered}
 	t.program = guard.Program(m, opts...)
 	defer t.watchSignals(ctx)()
 	defer t.watchHangUp()()

@@ -15,7 +15,7 @@ import (
 // requests 1776 and 1796); until it has one, pace slows its ticker down.
 const (
 	framesPerSecond = 50                    // while something changes
-	alert           = 25 * time.Millisecond // after a change: one look
+	alert           = 45 * time.Millisecond // after a change: two looks, for a busy machine misses one
 	drowsy          = time.Second           // between two looks while nothing changes
 )
 

@@ -3,6 +3,7 @@ package screen
 import (
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -97,5 +98,50 @@ func TestPace(t *testing.T) {
 				t.Errorf("%q was never written", want)
 			}
 		}
+	})
+}
+
+// TestOwedDrawing: what could not be drawn is drawn as soon as the terminal has taken the
+// last drawing, though no message comes then.
+func TestOwedDrawing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		out, full := &paper{}, make(chan struct{})
+		var stuck atomic.Bool
+		guard := Guard{
+			Up: func() {}, Recovered: func() {},
+			Clear: func() bool { return !stuck.Load() },
+			Drain: func(within time.Duration) bool {
+				select {
+				case <-full:
+				case <-time.After(within):
+				}
+				return !stuck.Load()
+			},
+		}
+		p := guard.Program(told{"first"}, tea.WithInput(nil), tea.WithOutput(out),
+			tea.WithWindowSize(40, 5), tea.WithEnvironment([]string{"TERM=xterm"}))
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			if _, err := p.Run(); err != nil {
+				t.Error(err)
+			}
+		}()
+		time.Sleep(3 * time.Second)
+		stuck.Store(true)
+		p.Send("second")
+		p.Send("third")
+		time.Sleep(3 * drowsy)
+		if strings.Contains(out.text.String(), "third") {
+			t.Error("it was drawn for a terminal that takes nothing")
+		}
+		if took := out.after(t, func() { stuck.Store(false); close(full) }); took > time.Second/framesPerSecond {
+			t.Errorf("what was owed was written after %v", took)
+		}
+		if strings.Contains(out.text.String(), "second") || !strings.Contains(out.text.String(), "third") {
+			t.Errorf("wrote %q", out.text.String())
+		}
+		p.Quit()
+		<-ended
 	})
 }

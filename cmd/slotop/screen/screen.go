@@ -6,6 +6,8 @@ package screen
 import (
 	"reflect"
 	"slices"
+	"sync/atomic"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -18,9 +20,10 @@ func Colourless(term string) bool { return slices.Contains(withoutColour, term) 
 
 // Guard is what a screen is guarded with.
 type Guard struct {
-	Up        func()      // called once the screen runs
-	Clear     func() bool // whether the terminal took everything so far
-	Recovered func()      // deferred around whatever the screen does: recovers, and ends it
+	Up        func()                          // called once the screen runs
+	Clear     func() bool                     // whether the terminal took everything so far
+	Drain     func(within time.Duration) bool // waits until it did, no longer than that
+	Recovered func()                          // deferred around whatever the screen does: recovers, and ends it
 }
 
 // Program runs a screen under guard: with every panic turned into an orderly end, and with
@@ -46,6 +49,7 @@ var _ tea.Model = guarded{}
 type watch struct {
 	Guard
 	program *tea.Program
+	owes    atomic.Bool // a drawing, once the terminal took the last one
 
 	// Of the program's own goroutine.
 	pace  *pace
@@ -63,6 +67,9 @@ func (g guarded) Init() tea.Cmd {
 func (g guarded) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 	next = g
 	defer g.Recovered()
+	if _, clear := msg.(taken); clear {
+		return g, nil // and draws what it owes
+	}
 	if _, pressed := msg.(tea.KeyMsg); pressed { // it may be for more than the view: to copy, to clear
 		g.wake()
 	}
@@ -74,11 +81,29 @@ func (g guarded) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 func (g guarded) View() (v tea.View) {
 	v = g.drawn
 	defer g.Recovered()
-	if g.Clear() {
-		v = g.Model.View()
-		g.show(v)
+	if !g.Clear() {
+		g.later()
+		return v
 	}
+	v = g.Model.View()
+	g.show(v)
 	return v
+}
+
+// taken tells a screen that owes a drawing that it may be shown.
+type taken struct{}
+
+// later draws once the terminal took the last drawing: the next message may be a second
+// away, and what a key did would be seen only then.
+func (w *watch) later() {
+	if w.program == nil || w.owes.Swap(true) {
+		return
+	}
+	go func() {
+		w.Drain(drowsy)
+		w.owes.Store(false)
+		w.program.Send(taken{})
+	}()
 }
 
 // show makes the renderer look for v, if it is not the last one.

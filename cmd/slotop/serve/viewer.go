@@ -103,7 +103,7 @@ func (v *viewer) show() {
 		tea.WithInput(keys{v}), tea.WithOutput(v.out), tea.WithEnvironment(v.is.Env), tea.WithColorProfile(v.profile()),
 		tea.WithFilter(stays),
 	}
-	guard := screen.Guard{Up: func() {}, Clear: v.out.Clear, Recovered: v.recovered}
+	guard := screen.Guard{Up: func() {}, Clear: v.out.Clear, Drain: v.out.Drain, Recovered: v.recovered}
 	p := v.prepare(guard, m, opts)
 	if p == nil {
 		return
