@@ -103,11 +103,11 @@ func exposure(s sampled, effective, lasted float64) float64 {
 }
 
 // rateInterval is the interval of one rate: the score interval of a count, which solves
-// (x − m)² = z²·m.
+// (x − m)² = z²·m. Too short a stage to tell the sampling error has none.
 func rateInterval(s sampled, n, lasted, risk float64) (lo, hi model.Reading) {
 	per := exposure(s, n, lasted)
 	if !(per > 0) || !s.hi.OK() {
-		return s.lo, s.hi
+		return model.Reading{}, model.Reading{}
 	}
 	z := normal(risk)
 	end := func(rate, side float64) float64 {

@@ -132,3 +132,16 @@ func TestWords(t *testing.T) {
 		}
 	}
 }
+
+// Of a stage that is too short to tell how far chance moves a rate no interval is told:
+// one without width would say that nothing does.
+func TestTooShortForAnInterval(t *testing.T) {
+	a, b := calmStage(), calmStage()
+	b.Workflows[0].Sampled.Batches = 1
+	c := Stages(a, b)
+	for _, key := range []string{"requests_per_second", "output_per_second", "good_per_second"} {
+		if v := c.Of("chat").Row(key).B; v.Lo.OK() || v.Hi.OK() || !v.Point.OK() {
+			t.Errorf("%s: %+v", key, v)
+		}
+	}
+}
