@@ -78,7 +78,8 @@ type KneeView struct {
 	Rate     Reading `json:"requests_per_second"` // of the pool; unknown: none kept it, or too few requests
 	Blocks   int     `json:"blocks"`
 	Observed Range   `json:"observed_requests_per_second"`
-	Reached  bool    `json:"reached"` // a higher rate was seen and failed: else the knee is beyond what was seen
+	Reached  bool    `json:"reached"`      // a higher rate was seen and failed: else the knee is beyond what was seen
+	Missed   bool    `json:"missed_below"` // so did a minute at no higher a rate: it was not the rate alone
 }
 
 // LeverView is what one change would buy, by the model.

@@ -189,6 +189,7 @@ func (m *Model) lookAtReplay() {
 
 // goLive goes to the newest there is: live, or the end of a recording.
 func (m *Model) goLive() tea.Cmd {
+	m.toast = "" // of an event that is not on the screen any more
 	switch {
 	case m.opt.Replay != nil:
 		return m.toEnd()

@@ -48,7 +48,7 @@ func (g *gallery) screen(v serve.Viewer) (tea.Model, func(), error) {
 		opt.Theme = name
 	}
 	opt.ASCII = g.conf.ascii || asciiLocale(v.Get)
-	opt.NoColour = v.Get("NO_COLOR") != ""
+	unknowing(&opt, v.Get)
 	wall := g.conf.wall
 	wall.on = v.Get(serve.Kiosk) != ""
 	opt.Kiosk, opt.Still = wall.kiosk(), wall.still || v.Get(stillSwitch) != ""

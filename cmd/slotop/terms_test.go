@@ -66,6 +66,9 @@ func TestTerminals(t *testing.T) {
 			if got := colourDepth(s.bytes(0)); got != tc.colour {
 				t.Errorf("colours: %s, want %s", got, tc.colour)
 			}
+			if raw := s.bytes(0); tc.name == "vt100" && strings.Contains(raw, "\x1b]") {
+				t.Error("a terminal that prints operating system commands is sent some")
+			}
 			s.inOrder()
 		})
 	}

@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/term"
 
+	"slotop/cmd/slotop/screen"
 	"slotop/model/report"
 	"slotop/model/spell"
 	"slotop/model/tape"
@@ -167,6 +168,14 @@ func modest(targets int) {
 	}
 }
 
+// unknowing leaves out what the terminal of an environment does not know, or must not be
+// sent: one without colours would print a title, and the question for its background.
+func unknowing(opt *tui.Options, getenv func(string) string) {
+	colourless := screen.Colourless(getenv("TERM"))
+	opt.NoColour = colourless || getenv("NO_COLOR") != ""
+	opt.Signals.Title = opt.Signals.Title && !colourless
+}
+
 // show draws the screen while beside feeds it.
 func (a *app) show(ctx context.Context, s settings, box *mailbox, opt tui.Options, beside func(context.Context) error) error {
 	set, err := loadThemes()
@@ -178,7 +187,7 @@ func (a *app) show(ctx context.Context, s settings, box *mailbox, opt tui.Option
 	opt.Notes = s.notes.said
 	opt.ASCII, opt.Mouse, opt.Picture = s.ascii || asciiOnly(), s.mouse, s.album.keep
 	opt.Markdown, opt.Enables = report.Markdown, enables(s.opt.Dialects)
-	opt.NoColour = os.Getenv("NO_COLOR") != ""
+	unknowing(&opt, os.Getenv)
 	opt.Kiosk, opt.Still, opt.Suspend = s.wall.kiosk(), s.wall.still, suspend
 	opt.Signals.Progress = s.file.Alerts.progress()
 	m, err := tui.New(opt)

@@ -31,7 +31,8 @@ const z95 = 1.96
 // Knee is the highest rate at which the promised share was surely kept: the lower
 // end of Wilson's interval, on as many requests as are independent, is at least the
 // target. Nothing is said beyond the rates that were seen. Reached says that at a
-// higher one the promise was surely broken.
+// higher one the promise was surely broken, Missed that it was so in a minute at no
+// higher a rate.
 func Knee(minutes []Minute, target float64) model.KneeView {
 	v := model.KneeView{}
 	seen := slices.DeleteFunc(slices.Clone(minutes), func(m Minute) bool { return !(m.Judged > 0) || !(m.Rate >= 0) })
@@ -43,16 +44,20 @@ func Knee(minutes []Minute, target float64) model.KneeView {
 	})
 	highest := seen[len(seen)-1].Rate
 	v.Observed = model.Range{Lo: model.Of(float64(seen[0].Rate)), Hi: model.Of(float64(highest))}
-	for len(seen) > 0 {
-		n := rung(seen, highest)
-		switch lo, hi := evidence(seen[:n]); {
+	for left := seen; len(left) > 0; {
+		n := rung(left, highest)
+		switch lo, hi := evidence(left[:n]); {
 		case lo >= target:
-			v.Rate, v.Reached = model.Of(float64(seen[n-1].Rate)), false
+			v.Rate, v.Reached = model.Of(float64(left[n-1].Rate)), false
 		case hi < target && v.Rate.OK():
 			v.Reached = true
 		}
-		seen = seen[n:]
+		left = left[n:]
 	}
+	v.Missed = v.Rate.OK() && slices.ContainsFunc(seen, func(m Minute) bool {
+		_, hi := evidence([]Minute{m})
+		return float64(m.Rate) <= v.Rate.Value && hi < target
+	})
 	return v
 }
 

@@ -22,21 +22,23 @@ func TestKnee(t *testing.T) {
 		target  float64
 		knee    float64 // -1: unknown
 		reached bool
+		missed  bool
 		blocks  int
 	}{
-		{"nothing", nil, 0.95, -1, false, 0},
-		{"a sweep", sweep, 0.95, 12, true, 6},
-		{"never so high", sweep, 0.999, -1, false, 6},
-		{"only the quiet part", sweep[1:4], 0.95, 12, false, 3},
-		{"too few for certainty", []Minute{{0.2, 12, 12, 1}}, 0.95, -1, false, 1},
-		{"together they suffice", []Minute{{0.2, 40, 40, 1}, {0.2, 40, 40, 1}, {0.2, 40, 40, 1}}, 0.95, 0.2, false, 3},
-		{"neighbours share their fate", []Minute{{4, 228, 240, 1}, {4, 240, 240, 20}}, 0.95, -1, false, 2},
-		{"a minute without requests", []Minute{{4, 0, 0, 1}, minute(8, 0.999, 1)}, 0.95, 8, false, 1},
-		{"a bad hour at a low rate does not hide a good one at a high rate", []Minute{minute(3, 0.1, 4), minute(12, 0.995, 4)}, 0.95, 12, false, 2},
+		{"nothing", nil, 0.95, -1, false, false, 0},
+		{"a sweep", sweep, 0.95, 12, true, false, 6},
+		{"never so high", sweep, 0.999, -1, false, false, 6},
+		{"only the quiet part", sweep[1:4], 0.95, 12, false, false, 3},
+		{"too few for certainty", []Minute{{0.2, 12, 12, 1}}, 0.95, -1, false, false, 1},
+		{"together they suffice", []Minute{{0.2, 40, 40, 1}, {0.2, 40, 40, 1}, {0.2, 40, 40, 1}}, 0.95, 0.2, false, false, 3},
+		{"neighbours share their fate", []Minute{{4, 228, 240, 1}, {4, 240, 240, 20}}, 0.95, -1, false, false, 2},
+		{"a minute without requests", []Minute{{4, 0, 0, 1}, minute(8, 0.999, 1)}, 0.95, 8, false, false, 1},
+		{"a bad hour at a low rate does not hide a good one at a high rate", []Minute{minute(3, 0.1, 4), minute(12, 0.995, 4)}, 0.95, 12, false, true, 2},
+		{"nor a bad minute at the same rate", []Minute{minute(12, 0.2, 4), minute(12, 1, 1), minute(12, 1, 1), minute(12, 1, 1), minute(11.9, 1, 1), minute(12, 1, 1)}, 0.8, 12, false, true, 6},
 	}
 	for _, tc := range tests {
 		v := Knee(tc.minutes, tc.target)
-		if known := v.Rate.OK(); known != (tc.knee >= 0) || known && !close32(v.Rate.Value, tc.knee) || v.Reached != tc.reached || v.Blocks != tc.blocks {
+		if known := v.Rate.OK(); known != (tc.knee >= 0) || known && !close32(v.Rate.Value, tc.knee) || v.Reached != tc.reached || v.Missed != tc.missed || v.Blocks != tc.blocks {
 			t.Errorf("%s: %+v", tc.name, v)
 		}
 	}

@@ -302,7 +302,7 @@ func (d *dossier) knee(c *model.CapacityView) []paper.Block {
 		if ok && len(figures) < maxHurt {
 			figures = append(figures, fig)
 		}
-		if seen, drawn := fig.Picture.(*paper.Scatter); drawn && missedBelow(seen, k) {
+		if k.Missed {
 			above += "; missed below too, so not for the rate alone"
 		}
 		t.Rows = append(t.Rows, paper.Row{Cells: []paper.Text{paper.T(k.Workflow), up, paper.T(unit.Integer(float64(k.Blocks))), rangeText(k.Observed, unit.Rate), paper.T(above)}})
@@ -312,14 +312,6 @@ func (d *dossier) knee(c *model.CapacityView) []paper.Block {
 		body = append(body, paper.Figures{Items: figures})
 	}
 	return []paper.Block{paper.Section{Title: "The knee", Body: body}}
-}
-
-// missedBelow reports whether a window of no higher rate than the knee surely missed what
-// was promised: what hurt then was something else, and the knee is not to be planned by.
-func missedBelow(s *paper.Scatter, k *model.KneeView) bool {
-	return k.Rate.OK() && slices.ContainsFunc(s.Points, func(p paper.Spot) bool {
-		return !p.Quiet && p.X <= k.Rate.Value && p.Hi < s.Limit
-	})
 }
 
 // against is a workflow's goodput against the pool's rate, a point a window.

@@ -364,15 +364,19 @@ func kneeParts(n *model.KneeView) []part {
 	if !n.Rate.OK() {
 		return []part{say(0, themes.Muted, "no rate at which it surely kept its promise")}
 	}
-	kept := say(0, themes.Text, "kept its promise up to "+unit.Rate(n.Rate.Value)+" req/s")
+	ps := []part{say(0, themes.Text, "kept its promise up to "+unit.Rate(n.Rate.Value)+" req/s")}
 	switch most, ok := n.Observed.Hi.Get(); {
 	case n.Reached:
-		return []part{kept, say(0, themes.Warn, "failed above")}
+		ps = append(ps, say(0, themes.Warn, "failed above"))
 	case ok && unit.Rate(most) != unit.Rate(n.Rate.Value):
-		return []part{kept, say(0, themes.Muted, "not sure above")}
+		ps = append(ps, say(0, themes.Muted, "not sure above"))
 	default:
-		return []part{kept, say(0, themes.Muted, "more was never seen")}
+		ps = append(ps, say(0, themes.Muted, "more was never seen"))
 	}
+	if n.Missed {
+		ps = append(ps, say(0, themes.Warn, "missed below too"))
+	}
+	return ps
 }
 
 // levers is what one change would buy.

@@ -287,7 +287,7 @@ func (k Look) within(o model.ObjectiveView) string {
 // goes, and who hurts too.
 func behind(f *model.Frame, w *model.WorkflowView, look Look) [][]part {
 	var out []part
-	if g := w.Goodput; g != nil && g.N > 0 {
+	if g := w.Goodput; g != nil && g.N > 0 && !saysHowMany(w) {
 		out = append(out, say(1, themes.Muted, "goodput of "+judged(g.Of)).of("goodput.n", w.Name))
 	}
 	if s := splitOf(w); of(w) == breached {
@@ -304,6 +304,9 @@ func behind(f *model.Frame, w *model.WorkflowView, look Look) [][]part {
 	}
 	return [][]part{out}
 }
+
+// saysHowMany reports whether the headline says already of how many a goodput is.
+func saysHowMany(w *model.WorkflowView) bool { return of(w) == undecided && w.Goodput.Sample.Lo.OK() }
 
 // judged names the requests that a goodput is the share of.
 func judged(d model.Denominator) string {
