@@ -56,7 +56,8 @@ type gpus struct {
 	waited int // polls that waited in vain for the round that goes on
 	last   gpuRound
 	slow   *model.About // last.about, said of rounds that outlast polls
-	left   atomic.Bool  // nobody polls any more
+	left   atomic.Bool  // nobody waits for the round that goes on
+	closed atomic.Bool
 }
 
 // gpuAnswer is how a round ended.
@@ -195,17 +196,19 @@ func polls(n int) string {
 // Close ends the reading. Calls of a driver cannot be ended, and are not waited for:
 // they may hang. Should one return, its round gives back what was taken.
 func (g *gpus) Close() error {
-	switch {
-	case g.left.Swap(true):
+	if g.closed.Swap(true) {
 		return nil
-	case g.reader.stop():
+	}
+	if g.reader.stop() {
 		if g.busy {
-			<-g.rounds
+			<-g.rounds // nobody else takes it: left is not set
 		}
 		g.reader.close()
-	case g.busy:
+		return nil
+	}
+	if g.left.Store(true); g.busy {
 		g.end()
-	default:
+	} else {
 		go g.reader.close()
 	}
 	return nil
