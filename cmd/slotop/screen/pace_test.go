@@ -53,22 +53,32 @@ func (p *paper) after(t *testing.T, do func()) time.Duration {
 	return p.at.Sub(begin)
 }
 
+// running is a program under guard whose screen has come to rest, and what ends it.
+func running(t *testing.T, guard Guard, out *paper) (p *tea.Program, end func()) {
+	t.Helper()
+	p = guard.Program(told{"first"}, tea.WithInput(nil), tea.WithOutput(out),
+		tea.WithWindowSize(40, 5), tea.WithEnvironment([]string{"TERM=xterm"}))
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if _, err := p.Run(); err != nil {
+			t.Error(err)
+		}
+	}()
+	time.Sleep(3 * time.Second)
+	return p, func() {
+		p.Quit()
+		<-ended
+	}
+}
+
 // TestPace: what changes is written at once, however long nothing did, and in between the
 // renderer rests. What no view tells of comes with its next look.
 func TestPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := &paper{}
 		guard := Guard{Up: func() {}, Clear: func() bool { return true }, Recovered: func() {}}
-		p := guard.Program(told{"first"}, tea.WithInput(nil), tea.WithOutput(out),
-			tea.WithWindowSize(40, 5), tea.WithEnvironment([]string{"TERM=xterm"}))
-		ended := make(chan struct{})
-		go func() {
-			defer close(ended)
-			if _, err := p.Run(); err != nil {
-				t.Error(err)
-			}
-		}()
-		time.Sleep(3 * time.Second)
+		p, end := running(t, guard, out)
 		const soon = time.Second / framesPerSecond
 		for _, text := range []string{"second", "third"} {
 			if took := out.after(t, func() { p.Send(text) }); took > soon {
@@ -91,8 +101,7 @@ func TestPace(t *testing.T) {
 		}); took > soon {
 			t.Errorf("the answer to a key was written after %v", took)
 		}
-		p.Quit()
-		<-ended
+		end()
 		for _, want := range []string{"first", "second", "third", "fifth"} {
 			if !strings.Contains(out.text.String(), want) {
 				t.Errorf("%q was never written", want)
@@ -118,16 +127,7 @@ func TestOwedDrawing(t *testing.T) {
 				return !stuck.Load()
 			},
 		}
-		p := guard.Program(told{"first"}, tea.WithInput(nil), tea.WithOutput(out),
-			tea.WithWindowSize(40, 5), tea.WithEnvironment([]string{"TERM=xterm"}))
-		ended := make(chan struct{})
-		go func() {
-			defer close(ended)
-			if _, err := p.Run(); err != nil {
-				t.Error(err)
-			}
-		}()
-		time.Sleep(3 * time.Second)
+		p, end := running(t, guard, out)
 		stuck.Store(true)
 		p.Send("second")
 		p.Send("third")
@@ -141,7 +141,6 @@ func TestOwedDrawing(t *testing.T) {
 		if strings.Contains(out.text.String(), "second") || !strings.Contains(out.text.String(), "third") {
 			t.Errorf("wrote %q", out.text.String())
 		}
-		p.Quit()
-		<-ended
+		end()
 	})
 }
